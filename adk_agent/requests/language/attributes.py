@@ -15,7 +15,7 @@ from adk_agent.requests.refusal import Refusal
 from tau_bridge.benchmark import TaskInfo
 
 Conditions = dict[str, str]
-"""What an attribute has to be, by its name, as `Selection.where` has it."""
+"""Conditions on attributes by their names, as in `Selection.where`."""
 
 _ANY = ">=0"
 _MORE = "((,|and|, and|&|-|to|through|until) NAME? (#)? N !T !D !W_T)*"

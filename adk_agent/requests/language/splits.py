@@ -103,7 +103,7 @@ def domain_beside(sentence: Sentence, match: list[int]) -> str | None:
         joined = len(following) > 1 and sentence.text_at(following[0] + 1) in ("and", ",")
         return None if joined or not following else tokens[following[0]].value
     if not following and len(before) > 1 and _is_list(sentence, *before[-2:]):
-        return None  # "airline and retail, the test split"
+        return None  # "one and the other, the test split"
     return tokens[before[-1] if before else named[0]].value
 
 
