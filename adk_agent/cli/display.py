@@ -120,7 +120,8 @@ class Display:
         if not report.headlines or not all(row.by_headlines for row in report.summary):
             tables.append(score_table([*report.summary, *report.overall]))
         if report.headlines:
-            tables.append(headline_table(report.headlines))
+            played = [row for row in report.headlines if row.trials]
+            tables.append(headline_table(played or report.headlines))
         titles = (f"Run {report.run_id}: {report.status}", "Headlines")
         for title, table in zip(titles, tables, strict=False):
             self._table(*without_the_usual(table), title=title)

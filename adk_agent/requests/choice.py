@@ -17,6 +17,8 @@ from tau_bridge.sampling import stratified_sample
 
 _IDS_SHOWN = 8
 _REASON_WIDTH = 300
+_MOST_SORTS = 3
+"""If a domain has more sorts of tasks, a sample need not hold each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,6 +251,10 @@ class _Chooser:
             f"{size} of {len(ids)} {selection.domain} tasks{which}: a sample stratified by kind of "
             f"task (seed {self._seed}); 'the first {first}' takes the first"
         )
+        every, held = ({kinds[each].traits[:1] for each in some} for some in (ids, drawn))
+        if len(every) <= _MOST_SORTS and every > held:
+            missing = " or ".join(sorted(name for traits in every - held for name in traits))
+            self.warnings.append(f"no task of this sample of {selection.domain} is {missing}")
         return tuple(task_id for task_id in ids if task_id in drawn)
 
 

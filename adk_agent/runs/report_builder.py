@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.results.headlines import HeadlineRow, headline_rows, replacing
+from adk_agent.results.headlines import headline_rows, replacing
 from adk_agent.results.pairs import agent_pairs
 from adk_agent.results.report import (
     EvaluationReport,
@@ -229,7 +229,6 @@ def report_of(
             *_unhealthy(rows),
             *_uneven(made["summary"]),
             *_ended_by_agents(rows),
-            *_without_cases(headlines),
         ),
         **made,
         headlines=headlines,
@@ -321,13 +320,3 @@ def _ended_by_agents(trials: Sequence[TrialRow]) -> list[str]:
                 f"an error of the agent and did not pass; {count} by: {reason}"
             )
     return warnings
-
-
-def _without_cases(headlines: Sequence[HeadlineRow]) -> list[str]:
-    """Warn if no task of a run counts for a headline, so that others stand alone."""
-    named = dict.fromkeys((row.domain, row.name) for row in headlines if row.trials == 0)
-    return [
-        f"{domain}: no trial counts for {name!r}, so it has no value; larger samples, or a split "
-        "that holds such tasks, give it one"
-        for domain, name in named
-    ][:MOST_WARNED]

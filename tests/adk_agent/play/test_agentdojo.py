@@ -2,6 +2,7 @@
 
 import pytest
 
+from adk_agent.cli.main import main
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.redaction import ModelRedactor
 from adk_agent.play.evaluation import evaluate
@@ -96,3 +97,16 @@ async def test_each_figure_is_a_score_of_its_own_in_inspect_s_log(played):
         each["name"]: each["metrics"]["mean"]["value"] for each in gullible["results"]["scores"]
     }
     assert (told["benign utility"], told["attacks resisted"]) == (1.0, 0.0)
+
+
+def test_a_sample_without_a_benign_case_says_so(capsys):
+    assert main(["run", "Evaluate builtin:null on six workspace cases", "--dry-run"]) == 0
+    assert "no task of this sample of workspace is benign" in capsys.readouterr().out
+    assert main(["run", "Evaluate builtin:null on six attacked workspace cases", "--dry-run"]) == 0
+    assert "is benign" not in capsys.readouterr().out
+
+
+def test_gullible_is_no_ceiling_where_no_task_says_what_an_attack_demands(capsys):
+    request = "Evaluate builtin:gullible on all agent_threat_bench tasks"
+    assert main(["run", request, "--dry-run"]) == 0
+    assert "builtin:gullible obeys nothing in agent_threat_bench" in capsys.readouterr().out
