@@ -44,7 +44,7 @@ tasks:
   - id: unknown
     prompt: Where is order B-1?
     expect: [{calls: get_order}, {contains: not find}, {not_calls: refund}]
-    gold: {calls: [{name: get_order, arguments: {order_id: B-1}}], answer: I cannot find it.}
+    gold: {calls: [{name: get_order, arguments: {order_id: B-1}}], answer: I could not find it.}
 """
 PLAIN = "- {id: sum, prompt: What is 2+2?, expect: {number: 4}}\n"
 

@@ -55,7 +55,7 @@ def test_the_line_of_a_value_is_known(write, name, text, at, line):
         ("a.yaml", "a: " + "[" * 5000, "a.yaml"),
         ("a.json", '{"a": 1, "a": 2}', "the key 'a' stands twice"),
         ("a.json", '{"a": NaN}', "NaN is no JSON value"),
-        ("a.json", "{", "a.json: not JSON"),
+        ("a.json", "{", "a.json, line 1: not JSON"),
         ("a.jsonl", '{"id": 1}\n{"id"\n', "a.jsonl, line 2: not JSON"),
         ("a.csv", "input,expected\na\n", "a.csv, line 2: not as many cells as columns"),
         ("a.csv", "input,expected\na,b,c\n", "a.csv, line 2: not as many cells"),

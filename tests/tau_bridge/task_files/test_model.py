@@ -94,13 +94,16 @@ def test_errors_name_line_key_and_the_nearest_word(read, text, problem):
     ("more", "problem"),
     [
         ("        sets: {table: orders, key: order_id}", "'reads' or 'sets', not both"),
-        ("        parameters: {type: objekt}", "parameters are no JSON Schema"),
+        (
+            "        parameters: {type: objekt}",
+            "tools.0.parameters: no JSON Schema: type: 'objekt'",
+        ),
         ("        results: [{give: 1}, {when: {order_id: x}, give: 2}]", "result 2 is never given"),
         (
             "        results: [{when: {order_id: x}, give: 1}, {when: {order_id: x}, give: 2}]",
             "result 2 is never given: result 1 fits the same calls",
         ),
-        ("      - {name: get_order}", "two tools have the same name"),
+        ("      - {name: get_order}", "two tools have the same name 'get_order'"),
         ("      - {name: other, reads: {table: order, key: x}}", "no table 'order': did you mean"),
     ],
 )
@@ -111,13 +114,14 @@ def test_tools_are_checked(read, more, problem):
 
 
 def test_a_tool_that_a_check_or_gold_names_has_to_be_there(read):
-    with pytest.raises(DataError, match="names no tool 'get_oder': did you mean 'get_order'"):
+    with pytest.raises(DataError, match=r"calls.0: no tool 'get_oder': did you mean 'get_order'"):
         read(f"{TOOL}\n    tasks: [{{prompt: x, expect: {{calls: get_oder}}}}]\n")
     gold = "{calls: [{name: nope}]}"
-    with pytest.raises(DataError, match="names no tool 'nope'"):
+    with pytest.raises(DataError, match=r"gold.calls.0: no tool 'nope'"):
         read(f"{TOOL}\n    tasks: [{{prompt: x, expect: {{contains: y}}, gold: {gold}}}]\n")
-    # What must not be called need not be there.
-    read(f"{TOOL}\n    tasks: [{{prompt: x, expect: {{not_calls: cancel_order}}}}]\n")
+    # A call of a tool that is not there is never made, so that this would always hold.
+    with pytest.raises(DataError, match=r"not_calls.0: no tool 'cancel_order'"):
+        read(f"{TOOL}\n    tasks: [{{prompt: x, expect: {{not_calls: cancel_order}}}}]\n")
 
 
 def test_the_schema_takes_what_the_loader_takes(read):
