@@ -274,7 +274,8 @@ def plain_value(text: str) -> Any:
 
 
 def _line_in(text: str, at: Path_) -> int:
-    """Return a line of a JSON text; JSON is YAML, but for rare texts."""
+    """Return a line of a JSON text; JSON is YAML, but for characters that it escapes in two."""
+    text = re.sub(r"\\u[dD][89a-fA-F]\w\w", "??????", text)
     try:
         return _line(yaml.compose(text, Loader=yaml.CBaseLoader), at)
     except (yaml.YAMLError, RecursionError):

@@ -349,7 +349,7 @@ class _Names:
             for table, rows in check.value.items():
                 known = self._named(table, self._file.tables, "table", *at, table)
                 for row in rows:
-                    self._named(row, known, f"row of {table!r}", *at, table, row)
+                    self._named(row, known, "row", *at, table, row)
         elif check.kind == "python":
             self._importable(check.value.split(":")[0], *at)
 
@@ -363,8 +363,8 @@ class _Names:
 
     def _named(self, name: str, known: Mapping[str, Any], noun: str, *at: str | int) -> Any:
         if name not in known:
-            none = f"the file has no {noun}s" if " " not in noun else "it has none"
-            self._refuse(f"no {noun} {name!r}: {nearest(name, known) if known else none}", *at)
+            hint = nearest(name, known) if known else "there are none"
+            self._refuse(f"no {noun} {name!r}: {hint}", *at)
         return known[name]
 
     def _fits(self, problem: str | None, name: str, *at: str | int) -> None:
