@@ -306,7 +306,7 @@ class TaskFileBenchmark(Benchmark):
             facts = dataclasses.replace(facts, ran=await self._ran(ref, task, facts))
             # In a thread: a pattern may take its time.
             checks = await to_thread.run_sync(
-                lambda: tuple(each.decide(facts) for each in task.expect)
+                lambda: tuple(each.decide(facts) for each in task.expect), abandon_on_cancel=True
             )
         except DataError as error:
             failed = Failed(reason=str(error), fault="harness")

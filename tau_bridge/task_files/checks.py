@@ -20,7 +20,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_core import InitErrorDetails
 from rapidfuzz import fuzz
 
 from evals.outcome import Check
@@ -188,13 +187,9 @@ class Expectation(BaseModel):
         try:
             value = KINDS[kind].type.validate_python(given[kind])
         except ValidationError as error:
-            inside = [
-                InitErrorDetails(
-                    type=each["type"], loc=(kind, *each["loc"]), input=each["input"],
-                    ctx=each.get("ctx", {}),
-                )
-                for each in error.errors(include_url=False)
-            ]  # fmt: skip
+            inside: list[Any] = error.errors(include_url=False)
+            for each in inside:
+                each["loc"] = (kind, *each["loc"])
             raise ValidationError.from_exception_data(kind, inside) from error
         return {"kind": kind, "value": value, **{k: given[k] for k in given if k == "weight"}}
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file, in words for the person who wrote it."""
+"""Complaints about a file, in words for the person who wrote it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DUE: Final = {
     "model": "a mapping ('key: value')", "int": "a whole number", "float": "a number",
     "decimal": "a number", "finite": "a finite number", "bool": "true or false",
 }  # fmt: skip
-"""What is due, by the first word of pydantic's type of error."""
+"""Words for what is due, by the first word of pydantic's type of error."""
 _FORMS: Final = {
     "python": "'module:function', of a module beside the file",
     "tools": "a letter, then letters, digits and '_.-'",
