@@ -212,7 +212,7 @@ def _hint(line: Sequence[str], problem: str) -> str:
         return ": a quotation mark or bracket before it is not closed"
     if re.search(r"(?::\s|-\s+|[\[{,]\s*)[%@`*&]", text):
         return ": quote a text that begins with '%', '@', '`', '*' or '&'"
-    return ": quote a text that has ': ' in it" if text.count(": ") > 1 else ""
+    return ": quote a text that has ': ' in it" if "mapping values" in problem else ""
 
 
 class _Reader:
