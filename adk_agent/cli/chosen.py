@@ -51,7 +51,10 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--domain", action="append", metavar="NAME", help="a domain to play, with --agent"
     )
     parser.add_argument(
-        "--num-tasks", type=values.positive, metavar="N", help="a sample of so many tasks of each"
+        "--num-tasks",
+        type=values.positive,
+        metavar="N",
+        help="a sample of so many tasks of each, drawn by the seed",
     )
     parser.add_argument("--task-ids", metavar="IDS", help="the tasks to play: 3,7 or refund-17")
 

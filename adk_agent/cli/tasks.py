@@ -10,12 +10,13 @@ from collections import Counter
 from pathlib import Path
 
 from adk_agent.cli import task_import
+from adk_agent.cli.chosen import add_code
 from adk_agent.cli.edge import GATE_FAILED, OK
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls, one_line
 from adk_agent.core.plan import DEFAULT_MAX_STEPS, DEFAULT_SEED
 from adk_agent.core.settings import variables
-from evals.outcome import Check, Scored, TaskResult
+from evals.outcome import Check, Failed, Scored, TaskResult
 from evals.reward import reward_of
 from tau_bridge.benchmark import CEILING, FLOOR, Benchmark, DomainInfo
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "check", help="read files, and play their tasks by doing nothing and by their gold"
     )
     check.add_argument("files", nargs="+", metavar="file", help="a file of tasks")
+    add_code(check)
     task_import.add_arguments(
         actions.add_parser("import", help="make tasks of other tools' files and of recordings")
     )
@@ -54,7 +56,10 @@ def execute(parsed: argparse.Namespace) -> int:
         return OK
     if parsed.action == "import":
         return task_import.execute(parsed, benchmarks)
-    codes = [_check(Path(each).expanduser(), benchmarks) for each in parsed.files]
+    codes = [
+        _check(Path(each).expanduser(), benchmarks, allow_code=parsed.allow_code)
+        for each in parsed.files
+    ]
     return max(codes)
 
 
@@ -78,11 +83,11 @@ def _new(path: Path, benchmarks: Benchmarks) -> int:
     return OK
 
 
-def _check(path: Path, benchmarks: Benchmarks) -> int:
+def _check(path: Path, benchmarks: Benchmarks, *, allow_code: bool) -> int:
     """Describe a file, and play its references; 1 where a gold solution does not pass."""
     if not path.is_file():
         raise RequestError(f"there is no file {str(path)!r}")
-    with_file, names = benchmarks.with_file(path)
+    with_file, names = benchmarks.with_file(path, allow_code=allow_code)
     code = OK
     for name in names:
         benchmark, domain = with_file.of(name), with_file.domain(name)
@@ -123,6 +128,8 @@ async def _play(benchmark: Benchmark, domain: DomainInfo) -> list[str]:
             except DataError as error:
                 problems.append(f"{task.ref.id}: {error}")
         floor, gold = results.get(FLOOR), results.get(CEILING)
+        broken = (_broken(each) for each in results.values())
+        problems += [f"{task.ref.id}: {why}" for why in dict.fromkeys(filter(None, broken))]
         kinds.update(_found(floor, gold))
         if floor is not None and _value(floor) == 1:
             problems.append(f"{task.ref.id}: doing nothing passes it")
@@ -151,6 +158,12 @@ def _value(result: TaskResult) -> float | None:
     """Return the reward; None where it is not scored."""
     outcome = reward_of(result)
     return outcome.value if isinstance(outcome, Scored) else None
+
+
+def _broken(result: TaskResult | None) -> str | None:
+    """Return why it could not be scored for a fault of the file; None: it could."""
+    outcome = None if result is None else reward_of(result)
+    return outcome.reason if isinstance(outcome, Failed) else None
 
 
 def _checks(result: TaskResult | None) -> list[Check]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from anyio import to_thread
 from pydantic import BaseModel, ConfigDict
 
 from evals.diagnosis import Diagnosis
@@ -35,6 +37,7 @@ from tau_bridge.clock import Runtime
 from tau_bridge.errors import DataError, UnknownTaskError
 from tau_bridge.messages import ToolCall, to_records, transcript
 from tau_bridge.recorder import TraceRecorder
+from tau_bridge.sampling import TaskKind
 from tau_bridge.scripted_agent import REFUSAL, ScriptedAgent
 from tau_bridge.task_files.checks import Expectation, Facts, Verdict
 from tau_bridge.task_files.diagnosis import diagnose
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "GREENROOM_TASK_FILES"
 EXPECT = "EXPECT"
+_ASK_NOTHING = {"not_contains", "not_calls", "max_calls", "latency_ms"}
 
 
 class TaskFileOptions(BaseModel):
@@ -284,6 +288,7 @@ class TaskFileBenchmark(Benchmark):
             passages={"prompt": task.prompt},
             components=(EXPECT,),
             attributes={"checks": ", ".join(kinds), **task.attributes},
+            kind=TaskKind(asks_nothing=kinds.keys() <= _ASK_NOTHING, traits=tuple(sorted(kinds))),
         )
 
     async def _result(self, ref: TaskRef, state: _State, judge: Judge | None) -> TaskResult:
@@ -292,17 +297,20 @@ class TaskFileBenchmark(Benchmark):
         facts = Facts(
             answers=dialogue.answers,
             calls=dialogue.calls,
+            rejected=state.world.rejected,
             latencies_ms=dialogue.latencies_ms,
             tables=state.world.tables,
             verdicts=await _verdicts(task, dialogue, judge),
         )
         try:
-            ran = await self._ran(ref, task, facts)
+            facts = dataclasses.replace(facts, ran=await self._ran(ref, task, facts))
+            # In a thread: a pattern may take its time.
+            checks = await to_thread.run_sync(
+                lambda: tuple(each.decide(facts) for each in task.expect), abandon_on_cancel=True
+            )
         except DataError as error:
             failed = Failed(reason=str(error), fault="harness")
             return TaskResult(basis=(EXPECT,), components=(Component(name=EXPECT, outcome=failed),))
-        facts = Facts(**{**vars(facts), "ran": ran})
-        checks = tuple(each.decide(facts) for each in task.expect)
         maker = "rules"
         if facts.verdicts and judge is not None:
             maker = judge.produced_by
@@ -326,7 +334,14 @@ class TaskFileBenchmark(Benchmark):
         given = {
             "task": {"id": task.id, "prompt": task.prompt, "attributes": dict(task.attributes)},
             "answers": list(facts.answers),
-            "calls": [{"name": each.name, "arguments": each.arguments} for each in facts.calls],
+            "calls": [
+                {
+                    "name": each.name,
+                    "arguments": each.arguments,
+                    "rejected": each in facts.rejected,
+                }
+                for each in facts.calls
+            ],
             "tables": json.loads(json.dumps(facts.tables)),
         }
         folder = self._file(ref.domain).path.parent
@@ -382,12 +397,11 @@ def _outcome(expected: Sequence[Expectation], checks: Sequence[Any], maker: str)
     open_ = next((check for check in checks if check.met is None), None)
     if open_ is not None:
         return Unscored(reason=f"{open_.description}: {open_.reason}")
-    is_weighted = any(each.weight != 1 for each in expected)
-    if not is_weighted:
+    if all(each.weight is None for each in expected):
         return Scored(value=float(all(check.met for check in checks)), produced_by=maker)
-    whole = sum(each.weight for each in expected)
-    met = sum(each.weight for each, check in zip(expected, checks, strict=True) if check.met)
-    return Scored(value=met / whole, produced_by=maker)
+    weights = [1.0 if each.weight is None else each.weight for each in expected]
+    met = sum(weight for weight, check in zip(weights, checks, strict=True) if check.met)
+    return Scored(value=met / sum(weights), produced_by=maker)
 
 
 def _reference(name: str, task: Task) -> ScriptedAgent:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Context, Decimal
 from typing import Annotated, Any, Final
 
-import jsonschema
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,12 +25,13 @@ from rapidfuzz import fuzz
 from evals.outcome import Check
 from tau_bridge.errors import nearest
 from tau_bridge.messages import ToolCall
-from tau_bridge.phrases import normalize
+from tau_bridge.task_files.json_schemas import check_schema, problem_of
+from tau_bridge.task_files.texts import check_pattern, fits, numbers, plain, sentence, stands_in
 
 MOST_READ: Final = 100_000
-"""Characters of the agent's words that are read."""
-_NUMBERS = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+"""Characters of an answer that are read."""
+_FENCE = re.compile(r"(```|~~~)[^\n]*\n(.*?)\1", re.DOTALL)
+_EXACT: Final = Context(prec=5_000)
 
 Verdict = tuple[bool | None, str | None]
 """The truth of a check (None: it cannot be told), and the reason if it does not hold."""
@@ -42,6 +44,7 @@ class Facts:
     Args:
         answers: What the agent said to the user, turn by turn.
         calls: Its calls, in order.
+        rejected: Those of them that name no tool or do not fit its parameters.
         latencies_ms: The time of each of its turns.
         tables: The tables at the end.
         verdicts: What a judge said of statements; None without a judge.
@@ -50,20 +53,26 @@ class Facts:
 
     answers: Sequence[str] = ()
     calls: Sequence[ToolCall] = ()
+    rejected: Sequence[ToolCall] = ()
     latencies_ms: Sequence[float] = ()
     tables: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     verdicts: Mapping[str, bool] | None = None
     ran: Mapping[str, Verdict] | None = None
 
     @property
-    def said(self) -> str:
-        """Return all that the agent said."""
-        return "\n".join(self.answers)[:MOST_READ]
+    def said(self) -> list[str]:
+        """Return the agent's answers, as far as they are read."""
+        return [each[:MOST_READ] for each in self.answers]
 
     @property
     def last(self) -> str:
         """Return its last words."""
         return (self.answers[-1] if self.answers else "")[:MOST_READ]
+
+    @property
+    def made(self) -> list[ToolCall]:
+        """Return the calls that a tool took."""
+        return [call for call in self.calls if call not in self.rejected]
 
 
 def as_text(value: object) -> object:
@@ -73,24 +82,39 @@ def as_text(value: object) -> object:
 
 
 def as_list(value: object) -> object:
-    """Return one text or number as a list of it."""
+    """Return one value as a list of it."""
     return value if isinstance(value, list | tuple) else [value]
+
+
+def _some(text: str) -> str:
+    if not plain(text):
+        raise ValueError("this is an empty text, which stands in every other")
+    return text
 
 
 Text = Annotated[str, BeforeValidator(as_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(as_list), Field(min_length=1)]
+_Phrases = Annotated[
+    tuple[Annotated[Text, AfterValidator(_some)], ...],
+    BeforeValidator(as_list),
+    Field(min_length=1),
+]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class _Number(_Part):
-    value: float
-    tolerance: Annotated[float, Field(ge=0)] = 0.0
+class Number(_Part):
+    """A number, and how far from it another may be."""
+
+    value: Decimal
+    tolerance: Annotated[Decimal, Field(ge=0)] = Decimal(0)
 
 
-class _Similar(_Part):
+class Similar(_Part):
+    """A text, and how much like it another has to be."""
+
     text: Text
     at_least: Annotated[float, Field(gt=0, le=1)] = 0.8
 
@@ -117,31 +141,28 @@ class CallPattern(_Part):
         )
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={json.dumps(value)}" for name, value in self.arguments.items())
-        alone = f"exactly {given}" if given else "no arguments"
-        given = alone if self.exact else given
-        return f"{self.name}({given})" if given else self.name
+        if not self.exact:
+            return _call(self.name, self.arguments)
+        return _call(self.name, self.arguments, before="exactly ", without="no arguments")
+
+
+def _call(name: str, arguments: Mapping[str, Any], *, before: str = "", without: str = "") -> str:
+    given = ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()
+    )
+    given = f"{before}{given}" if given else without
+    return f"{name}({given})" if given else name
 
 
 def same(left: Any, right: Any) -> bool:
-    """Compare two JSON values; true is not 1."""
+    """Compare two JSON values: true is not 1, and a letter may be written in two ways."""
+    if isinstance(left, str) and isinstance(right, str):
+        return unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
-
-
-def _schema(value: dict[str, Any]) -> dict[str, Any]:
-    try:
-        jsonschema.Draft202012Validator.check_schema(value)
-    except jsonschema.SchemaError as error:
-        raise ValueError(f"no JSON Schema: {error.message}") from error
-    return value
-
-
-def _pattern(value: str) -> str:
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise ValueError(f"no regular expression: {error}") from error
-    return value
 
 
 Patterns = Annotated[tuple[CallPattern, ...], BeforeValidator(as_list), Field(min_length=1)]
@@ -154,7 +175,7 @@ class Expectation(BaseModel):
 
     kind: str
     value: Any
-    weight: Annotated[float, Field(gt=0)] = 1.0
+    weight: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -163,17 +184,19 @@ class Expectation(BaseModel):
             raise ValueError("a check is written 'kind: value', for example 'contains: refund'")  # noqa: TRY004
         kinds = [key for key in given if key != "weight"]
         if len(kinds) != 1:
-            raise ValueError(f"a check has one kind beside its weight, not {len(kinds)}")
+            raise ValueError(
+                f"a check has one kind beside its weight, not {len(kinds)}: begin each with '- '"
+            )
         kind = kinds[0]
         if kind not in KINDS:
             raise ValueError(f"unknown check {kind!r}: {nearest(kind, KINDS)}")
         try:
             value = KINDS[kind].type.validate_python(given[kind])
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = "".join(f".{part}" for part in first["loc"])
-            message = first["msg"].removeprefix("Value error, ")
-            raise ValueError(f"{kind}{where}: {message}") from error
+            inside: list[Any] = error.errors(include_url=False)
+            for each in inside:
+                each["loc"] = (kind, *each["loc"])
+            raise ValidationError.from_exception_data(kind, inside) from error
         return {"kind": kind, "value": value, **{k: given[k] for k in given if k == "weight"}}
 
     def each(self) -> Iterator[Expectation]:
@@ -183,12 +206,6 @@ class Expectation(BaseModel):
             for inner in self.value:
                 yield from inner.each()
 
-    def tools(self) -> Iterator[str]:
-        """Yield the tools that a check wants to be called."""
-        for each in self.each():
-            if each.kind in ("calls", "calls_in_order"):
-                yield from (pattern.name for pattern in each.value)
-
     def decide(self, facts: Facts) -> Check:
         """Tell whether it holds."""
         kind = KINDS[self.kind]
@@ -196,12 +213,7 @@ class Expectation(BaseModel):
         return Check(description=kind.words(self.value), met=met, reason=None if met else reason)
 
 
-def as_checks(value: object) -> object:
-    """Return one check as a list of it."""
-    return [value] if isinstance(value, dict) else value
-
-
-_Checks = Annotated[tuple[Expectation, ...], BeforeValidator(as_checks), Field(min_length=1)]
+Checks = Annotated[tuple[Expectation, ...], BeforeValidator(as_list), Field(min_length=1)]
 
 
 def _quoted(text: str) -> str:
@@ -213,66 +225,59 @@ def _list(texts: Sequence[object]) -> str:
 
 
 def _equals(value: str, facts: Facts) -> Verdict:
-    return normalize(facts.last) == normalize(value), f"it is {_quoted(facts.last)}"
-
-
-def _stands_in(said: str, text: str) -> bool:
-    """Tell whether a text is part of another; a number is no part of a longer number."""
-    wanted = normalize(text)
-    before = r"(?<!\d)(?<!\d[.,])" if wanted[:1].isdigit() else ""
-    after = r"(?!\d)(?![.,]\d)" if wanted[-1:].isdigit() else ""
-    return re.search(f"{before}{re.escape(wanted)}{after}", said) is not None
+    return sentence(facts.last) == sentence(value), f"it is {_quoted(facts.last)}"
 
 
 def _contains(value: Sequence[str], facts: Facts) -> Verdict:
-    said = normalize(facts.said)
-    missing = [each for each in value if not _stands_in(said, each)]
+    missing = [each for each in value if not any(stands_in(said, each) for said in facts.said)]
     return not missing, f"{_list(missing)} was not said"
 
 
 def _not_contains(value: Sequence[str], facts: Facts) -> Verdict:
-    said = normalize(facts.said)
-    there = [each for each in value if _stands_in(said, each)]
+    there = [
+        each for each in value if any(stands_in(s, each, inside_words=True) for s in facts.said)
+    ]
     return not there, f"{_list(there)} was said"
 
 
 def _matches(value: str, facts: Facts) -> Verdict:
-    return re.search(value, facts.said) is not None, "nothing that was said fits"
+    return any(fits(value, said) for said in facts.said), "nothing that was said fits"
 
 
-def _number(value: _Number, facts: Facts) -> Verdict:
-    found = [float(each.replace(",", "")) for each in _NUMBERS.findall(facts.last)]
-    near = any(
-        math.isclose(each, value.value, rel_tol=1e-9, abs_tol=max(value.tolerance, 1e-9))
-        for each in found
-    )
-    return near, f"its last answer has {', '.join(f'{each:g}' for each in found[:5]) or 'none'}"
+def _number(value: Number, facts: Facts) -> Verdict:
+    least = _EXACT.subtract(value.value, value.tolerance)
+    most = _EXACT.add(value.value, value.tolerance)
+    found = list(numbers(facts.last))
+    shown = ", ".join(str(each)[:40] for each in found[:5])
+    return any(least <= each <= most for each in found), f"its last answer has {shown or 'none'}"
 
 
 def _one_of(value: Sequence[str], facts: Facts) -> Verdict:
-    last = normalize(facts.last).rstrip(".!")
-    return last in {normalize(each).rstrip(".!") for each in value}, f"it is {_quoted(facts.last)}"
+    return sentence(facts.last) in map(sentence, value), f"it is {_quoted(facts.last)}"
 
 
 def _json(value: Mapping[str, Any], facts: Facts) -> Verdict:
-    fenced = _FENCE.search(facts.last)
+    text = facts.last.lstrip("\ufeff").strip()
+    fenced = None if text.startswith(("{", "[")) else _FENCE.search(text)
     try:
-        found = json.loads(fenced[1] if fenced else facts.last)
+        found = json.loads(fenced[2] if fenced else text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return False, "its last answer is no JSON"
-    error = jsonschema.exceptions.best_match(
-        jsonschema.Draft202012Validator(value).iter_errors(found)
-    )
-    return error is None, None if error is None else error.message[:200]
+    problem = problem_of(value, found)
+    return problem is None, problem and problem[:200]
 
 
-def _similar(value: _Similar, facts: Facts) -> Verdict:
-    near = fuzz.ratio(normalize(facts.last), normalize(value.text)) / 100
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON value")
+
+
+def _similar(value: Similar, facts: Facts) -> Verdict:
+    near = fuzz.ratio(plain(facts.last), plain(value.text)) / 100
     return near >= value.at_least, f"the similarity is {near:.2f}"
 
 
 def _calls(value: Sequence[CallPattern], facts: Facts) -> Verdict:
-    missing = [each for each in value if not any(each.fits(call) for call in facts.calls)]
+    missing = [each for each in value if not any(each.fits(call) for call in facts.made)]
     return not missing, f"no call of {_list(missing)}; {_made(facts)}"
 
 
@@ -282,7 +287,7 @@ def _not_calls(value: Sequence[CallPattern], facts: Facts) -> Verdict:
 
 
 def _calls_in_order(value: Sequence[CallPattern], facts: Facts) -> Verdict:
-    left = iter(facts.calls)
+    left = iter(facts.made)
     for each in value:
         if not any(each.fits(call) for call in left):
             return False, f"no call of {each} in its turn; {_made(facts)}"
@@ -290,8 +295,11 @@ def _calls_in_order(value: Sequence[CallPattern], facts: Facts) -> Verdict:
 
 
 def _made(facts: Facts) -> str:
-    names = [call.name for call in facts.calls]
-    return f"called were {', '.join(names[:10])}" if names else "nothing was called"
+    shown = [
+        _call(call.name, call.arguments)[:100] + (" (rejected)" if call in facts.rejected else "")
+        for call in facts.calls[:10]
+    ]
+    return f"called were {', '.join(shown)}" if shown else "nothing was called"
 
 
 def _max_calls(value: int, facts: Facts) -> Verdict:
@@ -332,7 +340,12 @@ def _any(value: Sequence[Expectation], facts: Facts) -> Verdict:
     open_ = next((check for check in checks if check.met is None), None)
     if open_ is not None:
         return None, open_.reason
-    return any(check.met for check in checks), checks[0].reason
+    return any(check.met for check in checks), _none_of(checks)
+
+
+def _none_of(checks: Sequence[Check]) -> str:
+    reasons = list(dict.fromkeys((check.reason or check.description)[:100] for check in checks))
+    return reasons[0] if len(reasons) == 1 else f"none holds: ({'; '.join(reasons)[:400]})"
 
 
 def _all(value: Sequence[Expectation], facts: Facts) -> Verdict:
@@ -365,29 +378,35 @@ def _similar_or(value: object) -> object:
     return value if isinstance(value, dict) else {"text": value}
 
 
+def _joined(checks: Sequence[Expectation], word: str) -> str:
+    """Return the words of checks, in brackets where they join others themselves."""
+    words = [(each.kind, KINDS[each.kind].words(each.value)) for each in checks]
+    return word.join(f"({text})" if kind in ("any", "all") else text for kind, text in words)
+
+
 KINDS: Final[Mapping[str, _Kind]] = {
     "equals": _kind(Text, lambda v: f"answers {_quoted(v)}", _equals),
-    "contains": _kind(Texts, lambda v: f"says {_list(v)}", _contains),
-    "not_contains": _kind(Texts, lambda v: f"does not say {_list(v)}", _not_contains),
+    "contains": _kind(_Phrases, lambda v: f"says {_list(v)}", _contains),
+    "not_contains": _kind(_Phrases, lambda v: f"does not say {_list(v)}", _not_contains),
     "matches": _kind(
-        Annotated[Text, Field(min_length=1), BeforeValidator(_pattern)],
+        Annotated[Text, Field(min_length=1), AfterValidator(check_pattern)],
         lambda v: f"says what fits {_quoted(v)}",
         _matches,
     ),
     "number": _kind(
-        Annotated[_Number, BeforeValidator(_number_or)],
-        lambda v: f"answers the number {v.value:g}"
-        + (f", give or take {v.tolerance:g}" if v.tolerance else ""),
+        Annotated[Number, BeforeValidator(_number_or)],
+        lambda v: f"answers the number {v.value}"
+        + (f", give or take {v.tolerance}" if v.tolerance else ""),
         _number,
     ),
     "one_of": _kind(Texts, lambda v: f"answers {' or '.join(map(_quoted, v))}", _one_of),
     "json": _kind(
-        Annotated[dict[str, Any], BeforeValidator(_schema)],
+        Annotated[dict[str, Any], AfterValidator(check_schema)],
         lambda _: "answers JSON of the schema",
         _json,
     ),
     "similar": _kind(
-        Annotated[_Similar, BeforeValidator(_similar_or)],
+        Annotated[Similar, BeforeValidator(_similar_or)],
         lambda v: f"answers much like {_quoted(v.text)}, at least {v.at_least:g}",
         _similar,
     ),
@@ -404,7 +423,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
     ),
     "state": _kind(
         dict[str, dict[str, dict[str, Any]]],
-        lambda v: f"leaves {json.dumps(v)[:200]}",
+        lambda v: f"leaves {json.dumps(v, ensure_ascii=False)[:200]}",
         _state,
     ),
     "judge": _kind(Text, lambda v: f"{v}", _judged),
@@ -413,7 +432,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
         lambda v: f"passes {v}",
         _python,
     ),
-    "any": _kind(_Checks, lambda v: " or ".join(KINDS[e.kind].words(e.value) for e in v), _any),
-    "all": _kind(_Checks, lambda v: " and ".join(KINDS[e.kind].words(e.value) for e in v), _all),
+    "any": _kind(Checks, lambda v: _joined(v, " or "), _any),
+    "all": _kind(Checks, lambda v: _joined(v, " and "), _all),
 }  # fmt: skip
 """Every kind of check, by its key in a task file."""

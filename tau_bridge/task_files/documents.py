@@ -25,7 +25,23 @@ MAX_DEPTH: Final = 60
 _NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 """Not `007`: what begins with a zero is a text, such as a postal code."""
 _CONSTANTS: Final = {"true": True, "false": False, "null": None, "~": None, "": None}
+_TAGS: Final = {f"tag:yaml.org,2002:{each}" for each in ("str", "int", "float", "bool", "null")}
 Path_ = Sequence[str | int]
+
+
+class WrittenFloat(float):
+    """A number whose text is as it was written: 59.90."""
+
+    def __new__(cls, text: str | float) -> WrittenFloat:
+        """Make one of a text."""
+        found = super().__new__(cls, text)
+        found._text = str(text)
+        return found
+
+    _text: str
+
+    def __str__(self) -> str:
+        return self._text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +87,12 @@ def parse_document(path: Path, text: str) -> Document:
         return _table(path, text)
     if suffix == ".json":
         try:
-            value = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
+            value = _json_value(text)
+        except ValueError as error:
             if str(error).startswith("Extra data") and "\n" in text.strip():
                 with contextlib.suppress(DataError):
                     return _json_lines(path, text)
-            raise DataError(f"{path.name}: not JSON: {error}") from error
+            raise _not_json(path, error, 0) from error
         return Document(path=path, value=value, line_of=lambda at: _line_in(text, at))
     root = _compose(path, text)
     value = _Reader(path.name).value(root) if root is not None else None
@@ -87,11 +103,42 @@ def _text(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise DataError(f"{path.name}: larger than {MAX_BYTES // 10**6} MB; split it")
-        return path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        return content.decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{path.name}: not a text in UTF-8 (byte {error.start})") from error
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{path.name}, line {line}: not a text in UTF-8; save it as UTF-8"
+        ) from error
+
+
+def _json_value(text: str) -> Any:
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_refuse,
+            parse_float=WrittenFloat,
+        )
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{error.object[error.start]!r} is half a character") from None
+    return value
+
+
+def _not_json(path: Path, error: ValueError, lines_before: int) -> DataError:
+    """Return an error with its line, where it has one."""
+    line = getattr(error, "lineno", 1 if lines_before else None)
+    where = f", line {lines_before + line - (lines_before > 0)}" if line is not None else ""
+    problem = getattr(error, "msg", str(error))
+    if problem == "Extra data":
+        problem = "more than one value; a file with one on each line is named .jsonl"
+    return DataError(f"{path.name}{where}: not JSON: {problem}")
 
 
 def _refuse(constant: str) -> Any:
@@ -113,9 +160,9 @@ def _json_lines(path: Path, text: str) -> Document:
         if not line.strip():
             continue
         try:
-            values.append(json.loads(line, object_pairs_hook=_without_duplicates))
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{path.name}, line {number}: not JSON: {error}") from error
+            values.append(_json_value(line))
+        except ValueError as error:
+            raise _not_json(path, error, number) from error
         lines.append(number)
     return Document(path=path, value=values, line_of=lambda at: _of_record(lines, at))
 
@@ -127,7 +174,8 @@ def _table(path: Path, text: str) -> Document:
         for row in reader:
             if None in row or None in row.values():
                 raise DataError(
-                    f"{path.name}, line {reader.line_num}: not as many cells as columns"
+                    f"{path.name}, line {reader.line_num}: not as many cells as columns: quote a "
+                    "cell that has a comma in it"
                 )
             values.append(row)
             lines.append(reader.line_num)
@@ -152,10 +200,23 @@ def _compose(path: Path, text: str) -> yaml.Node | None:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error)
-        raise DataError(f"{path.name}{where}: not YAML: {problem}") from error
+        hint = _hint(text.splitlines()[mark.line : mark.line + 1], problem) if mark else ""
+        raise DataError(f"{path.name}{where}: not YAML: {problem}{hint}") from error
     except RecursionError as error:
         raise DataError(f"{path.name}: nested too deeply") from error
     return node
+
+
+def _hint(line: Sequence[str], problem: str) -> str:
+    """Return what to do about a line that YAML cannot read."""
+    text = line[0] if line else ""
+    if "\u00a0" in text or re.match(r"\s*\t", text):
+        return ": indent with plain spaces, not with tabs or no-break spaces"
+    if "end of stream" in problem:
+        return ": a quotation mark or bracket before it is not closed"
+    if re.search(r"(?::\s|-\s+|[\[{,]\s*)[%@`*&]", text):
+        return ": quote a text that begins with '%', '@', '`', '*' or '&'"
+    return ": quote a text that has ': ' in it" if "mapping values" in problem else ""
 
 
 class _Reader:
@@ -171,7 +232,7 @@ class _Reader:
         if self._count > MAX_VALUES:
             raise DataError(f"{self._name}: more than {MAX_VALUES:,} values; split it")
         if isinstance(node, yaml.ScalarNode):
-            return _scalar(node)
+            return self._scalar(node)
         if id(node) in self._open or len(self._open) >= MAX_DEPTH:
             why = "holds itself" if id(node) in self._open else "is nested too deeply"
             raise DataError(f"{self._name}, line {node.start_mark.line + 1}: this {why}")
@@ -189,6 +250,8 @@ class _Reader:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
                 raise DataError(f"{self._name}, line {line}: a key is one word or text")
+            if key_node.value == "<<":
+                raise DataError(f"{self._name}, line {line}: '<<' is not read: write the keys out")
             if key_node.value in found:
                 raise DataError(
                     f"{self._name}, line {line}: the key {key_node.value!r} stands twice"
@@ -196,10 +259,13 @@ class _Reader:
             found[key_node.value] = self.value(each)
         return found
 
-
-def _scalar(node: yaml.ScalarNode) -> Any:
-    text: str = node.value
-    return text if node.style in ("'", '"', "|", ">") else plain_value(text)
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        if node.tag not in _TAGS:
+            raise DataError(
+                f"{self._name}, line {node.start_mark.line + 1}: quote a text that begins with '!'"
+            )
+        text: str = node.value
+        return text if node.style in ("'", '"', "|", ">") else plain_value(text)
 
 
 def plain_value(text: str) -> Any:
@@ -207,12 +273,13 @@ def plain_value(text: str) -> Any:
     if text.lower() in _CONSTANTS:
         return _CONSTANTS[text.lower()]
     if _NUMBER.fullmatch(text):
-        return float(text) if any(each in text for each in ".eE") else int(text)
+        return WrittenFloat(text) if any(each in text for each in ".eE") else int(text)
     return text
 
 
 def _line_in(text: str, at: Path_) -> int:
-    """Return a line of a JSON text; JSON is YAML, but for rare texts."""
+    """Return a line of a JSON text; JSON is YAML, but for characters that it escapes in two."""
+    text = re.sub(r"\\u[dD][89a-fA-F]\w\w", "??????", text)
     try:
         return _line(yaml.compose(text, Loader=yaml.CBaseLoader), at)
     except (yaml.YAMLError, RecursionError):
@@ -226,6 +293,8 @@ def _line(node: yaml.Node | None, at: Path_) -> int:
         if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
             below = node.value[key]
             line = node.value[key].start_mark.line + 1
+        elif isinstance(key, int):  # one value in place of a list of it
+            continue
         elif isinstance(node, yaml.MappingNode):
             for key_node, each in node.value:
                 if key_node.value == key:

@@ -7,20 +7,43 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib.util
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import jsonschema
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from tau_bridge.errors import DataError, nearest
-from tau_bridge.task_files.checks import Expectation, Text, as_checks, as_list, same
+from tau_bridge.task_files.checks import (
+    CallPattern,
+    Checks,
+    Expectation,
+    Number,
+    Similar,
+    Text,
+    as_list,
+    same,
+)
+from tau_bridge.task_files.complaints import worded
 from tau_bridge.task_files.documents import Document, read_document
+from tau_bridge.task_files.json_schemas import check_parameters, problem_of, problem_of_some
+from tau_bridge.wire import RESPOND
 
 DOMAIN_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,40}")
+ARGUMENT: Final = re.compile(r"\$([A-Za-z_]\w*)")
+_COLUMNS: Final = ("id", "input", "prompt", "expected", "target", "title", "system")
 
 
 class _Part(BaseModel):
@@ -44,13 +67,23 @@ class Access(_Part):
     values: dict[str, Any] = {}
     """Columns that a call sets; `$name` stands for an argument of it."""
 
+    def arguments(self) -> Iterator[str]:
+        """Yield the arguments that it needs."""
+        yield self.key
+        for value in self.values.values():
+            if isinstance(value, str) and (name := ARGUMENT.fullmatch(value)):
+                yield name[1]
+
 
 class Tool(_Part):
     """A tool: what it gives stands in its rows, the first that fits, or in a table."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")]
     description: str = ""
-    parameters: dict[str, Any] = {"type": "object", "properties": {}}
+    parameters: Annotated[dict[str, Any], AfterValidator(check_parameters)] = {
+        "type": "object",
+        "properties": {},
+    }
     results: tuple[Row, ...] = ()
     reads: Access | None = None
     sets: Access | None = None
@@ -59,19 +92,10 @@ class Tool(_Part):
 
     @model_validator(mode="after")
     def _check(self) -> Tool:
-        try:
-            jsonschema.Draft202012Validator.check_schema(self.parameters)
-        except jsonschema.SchemaError as error:
-            raise ValueError(f"parameters are no JSON Schema: {error.message}") from error
+        if self.name == RESPOND:
+            raise ValueError(f"{RESPOND!r} is how an agent answers, and the name of no tool")
         if self.reads is not None and self.sets is not None:
             raise ValueError("a tool has 'reads' or 'sets', not both: 'sets' gives the row as well")
-        for number, row in enumerate(self.results):
-            for earlier, other in enumerate(self.results[:number]):
-                if _covers(other.when, row.when):
-                    raise ValueError(
-                        f"result {number + 1} is never given: result {earlier + 1} fits the same "
-                        "calls, and comes first"
-                    )
         return self
 
 
@@ -102,19 +126,63 @@ class Person(_Part):
     facts: dict[str, Text] = {}
 
 
+def _is_name(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("an id is one line with at least one visible character")
+    return text
+
+
+def _turns(user: object) -> object:
+    return [user] if isinstance(user, str | int | float) else user
+
+
+def _user_kind(user: object) -> str:
+    return "person" if isinstance(user, dict | Person) else "turns"
+
+
+_User = Annotated[
+    Annotated[tuple[Text, ...], Tag("turns")] | Annotated[Person, Tag("person")],
+    Discriminator(_user_kind),
+    BeforeValidator(_turns),
+]
+
+
 class Task(_Part):
     """One task: what the user says, and what is expected of the agent."""
 
-    id: Text
-    prompt: str
+    id: Annotated[Text, AfterValidator(_is_name)]
+    prompt: Text
     title: str = ""
     system: str | None = None
     """Instead of the file's."""
-    user: tuple[str, ...] | Person = ()
+    user: _User = ()
     """Further turns, or a person who is played."""
-    expect: Annotated[tuple[Expectation, ...], BeforeValidator(as_checks), Field(min_length=1)]
+    expect: Checks
     gold: Gold | None = None
     attributes: dict[str, Text] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, given: Any) -> Any:
+        """Return the full form of `input` with `target` or `expected`."""
+        if not isinstance(given, dict) or "input" not in given:
+            return given
+        found = dict(given)
+        if "prompt" in found:
+            raise ValueError("'prompt' and 'input' both stand here: write one of them")
+        found["prompt"] = found.pop("input")
+        key = next((each for each in ("target", "expected") if each in found), None)
+        if "expect" in found:
+            return found
+        if key is None:
+            raise ValueError("'input' goes with 'expected' (or 'target'), or with 'expect'")
+        right = found.pop(key)
+        every = right if isinstance(right, list) else [right]
+        if not every or any(each is None or not str(each).strip() for each in every):
+            raise ValueError(f"{key!r} is empty")
+        found["expect"] = [{"any": [{"contains": each} for each in every]}]
+        found.setdefault("gold", {"answer": every[:1]})
+        return found
 
 
 class TaskFile(_Part):
@@ -169,8 +237,8 @@ def parse(document: Document) -> TaskFile:
     try:
         found = TaskFile.model_validate(value)
     except ValidationError as error:
-        raise DataError(_worded(error, document, prefix)) from error
-    _check_names(found, document, prefix)
+        raise DataError(worded(error, document, prefix, _keys_at)) from error
+    _Names(found, document, prefix).check()
     return found
 
 
@@ -179,98 +247,141 @@ def _in_full(document: Document) -> tuple[dict[str, Any], int]:
     value = document.value
     stem = re.sub(r"[^a-z0-9_-]+", "-", document.path.stem.lower()).strip("-") or "tasks"
     name = stem if stem[0].isalpha() else f"tasks-{stem}"
-    if isinstance(value, list):
+    if document.is_table and value:
+        value = [_row(document, each) for each in value]
+    if isinstance(value, list) and value:
         return {"name": name, "tasks": _records(value)}, 0
     if isinstance(value, dict):
-        tasks = value.get("tasks")
-        return {"name": name, **value, "tasks": _records(tasks)}, 1
+        return {"name": name, **value, "tasks": _records(value.get("tasks"))}, 1
     raise DataError(f"{document.path.name}: holds no tasks; see: greenroom tasks new")
 
 
-def _records(tasks: Any) -> Any:
-    if not isinstance(tasks, list):
-        return tasks if tasks is not None else []
-    return [_record(each, number) for number, each in enumerate(tasks, start=1)]
-
-
-def _record(task: Any, number: int) -> Any:
-    """Return a task with an id; `input` with `target` or `expected` is the short form of one."""
-    if not isinstance(task, dict):
-        return task
-    found = {"id": str(number), **task}
-    if "input" not in found:
-        return found
-    found["prompt"] = found.pop("input")
-    for key in ("target", "expected"):
-        if key in found and "expect" not in found:
-            right = found.pop(key)
-            every = right if isinstance(right, list) else [right]
-            found["expect"] = [{"any": [{"contains": each} for each in every]}]
-            found.setdefault("gold", {"answer": every[:1]})
+def _row(document: Document, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a table by the names of its columns, however they are capitalized."""
+    clean = {name: name.strip().lower() for name in row}
+    found = {c if c in _COLUMNS else name: row[name] for name, c in clean.items()}
+    if "input" not in found or not found.keys() & {"expected", "target"}:
+        hint = ", with ',' between them" if any(";" in name for name in row) else ""
+        raise DataError(
+            f"{document.path.name}, line 1: the first line names the columns, 'input' and "
+            f"'expected' (or 'target'){hint}; it is {','.join(row)[:100]!r}"
+        )
     return found
 
 
-def _worded(error: ValidationError, document: Document, prefix: int) -> str:
-    errors = error.errors(include_url=False)
-    # An unknown key is most often a known one, misspelled, which is then missing.
-    beside = [each for each in errors if each["loc"][:-1] == errors[0]["loc"][:-1]]
-    first = next((each for each in beside if each["type"] == "extra_forbidden"), errors[0])
-    at = [part for part in first["loc"] if not _is_branch(part)]
-    line = document.line_of(at if prefix else at[1:])
-    where = ".".join(map(str, at)) or "the file"
-    problem = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        known = _keys_at(at[:-1])
-        problem = f"unknown key {at[-1]!r}: {nearest(str(at[-1]), known)}"
-    elif first["type"] == "missing":
-        problem = f"the key {at[-1]!r} is missing"
-    others = [each["loc"] for each in errors if each is not first]
-    more = sum(loc != first["loc"][: len(loc)] for loc in others)  # the rest follows from it
-    rest = f" (and {more} more)" if more else ""
-    return f"{document.path.name}, line {line}: {where}: {problem}{rest}"
-
-
-def _is_branch(part: str | int) -> bool:
-    """Tell whether a part of a location names an alternative of pydantic's, and no key."""
-    return isinstance(part, str) and (part == "Person" or part.startswith(("tuple[", "function-")))
+def _records(tasks: Any) -> Any:
+    """Return tasks with their ids, by default their numbers."""
+    if not isinstance(tasks, list):
+        return tasks if tasks is not None else []
+    return [
+        {"id": str(number), **each} if isinstance(each, dict) else each
+        for number, each in enumerate(tasks, start=1)
+    ]
 
 
 _KEYS: Final[Mapping[str, type[BaseModel]]] = {
-    "tasks": Task, "tools": Tool, "results": Row, "user": Person, "gold": Gold, "calls": MadeCall,
-    "reads": Access, "sets": Access,
+    "tasks": Task, "tools": Tool, "results": Row, "user": Person, "gold": Gold,
+    "reads": Access, "sets": Access, "number": Number, "similar": Similar,
+    **dict.fromkeys(("calls", "not_calls", "calls_in_order"), CallPattern),
 }  # fmt: skip
 
 
-def _keys_at(at: Sequence[str | int]) -> list[str]:
-    above = next((part for part in reversed(at) if isinstance(part, str)), "")
-    return list(_KEYS.get(above, TaskFile).model_fields)
+def _keys_at(key: str) -> list[str]:
+    known = list(_KEYS.get(key, TaskFile).model_fields)
+    return [*known, "input", "expected", "target"] if key == "tasks" else known
 
 
-def _check_names(found: TaskFile, document: Document, prefix: int) -> None:
-    """Refuse ids and names that stand twice, and tables, columns and tools that are not there."""
-    name = document.path.name
-    twice = [each for each, count in Counter(task.id for task in found.tasks).items() if count > 1]
-    if twice:
-        places = [i for i, task in enumerate(found.tasks) if task.id == twice[0]]
-        lines = [document.line_of(["tasks", i] if prefix else [i]) for i in places]
-        at = " and ".join(map(str, lines[:2]))
-        raise DataError(f"{name}, lines {at}: two tasks have the id {twice[0]!r}")
-    tools = [tool.name for tool in found.tools]
-    if len(set(tools)) < len(tools):
-        raise DataError(f"{name}: two tools have the same name ({', '.join(tools)})")
-    for number, tool in enumerate(found.tools):
-        for access in (tool.reads, tool.sets):
-            if access is not None and access.table not in found.tables:
-                line = document.line_of(["tools", number])
-                hint = nearest(access.table, found.tables) if found.tables else "there are none"
-                raise DataError(f"{name}, line {line}: no table {access.table!r}: {hint}")
-    for number, task in enumerate(found.tasks):
-        named = [each for check in task.expect for each in check.tools()]
-        named += [call.name for call in (task.gold.calls if task.gold else ())]
-        wrong = next((each for each in named if each not in tools), None)
-        if wrong is not None:
-            line = document.line_of(["tasks", number] if prefix else [number])
-            hint = nearest(wrong, tools) if tools else "the file has no tools"
-            raise DataError(
-                f"{name}, line {line}: task {task.id!r} names no tool {wrong!r}: {hint}"
-            )
+class _Names:
+    """The names of a file, and where they stand: ids, tools, tables, rows and arguments."""
+
+    def __init__(self, found: TaskFile, document: Document, prefix: int) -> None:
+        self._file = found
+        self._document = document
+        self._prefix = prefix
+        self._tools = {tool.name: tool for tool in found.tools}
+
+    def check(self) -> None:
+        """Refuse what stands twice, and what is named and is not there."""
+        tasks, tools = self._file.tasks, self._file.tools
+        self._refuse_twice("tasks", "tasks have the id", [each.id for each in tasks])
+        self._refuse_twice("tools", "tools have the same name", [each.name for each in tools])
+        for number, tool in enumerate(tools):
+            self._check_tool(tool, "tools", number)
+        for number, task in enumerate(tasks):
+            for place, check in enumerate(task.expect):
+                self._check(check, "tasks", number, "expect", place)
+            for place, call in enumerate(task.gold.calls if task.gold else ()):
+                at = ("tasks", number, "gold", "calls", place)
+                tool = self._named(call.name, self._tools, "tool", *at)
+                self._fits(problem_of(tool.parameters, call.arguments), call.name, *at)
+
+    def _check_tool(self, tool: Tool, *at: str | int) -> None:
+        declared = tool.parameters.get("properties", {})
+        for key, access in (("reads", tool.reads), ("sets", tool.sets)):
+            if access is None:
+                continue
+            self._named(access.table, self._file.tables, "table", *at, key, "table")
+            for name in access.arguments() if declared else ():
+                self._named(name, declared, "parameter", *at, key)
+        for number, row in enumerate(tool.results):
+            here = (*at, "results", number)
+            self._fits(problem_of_some(tool.parameters, row.when), tool.name, *here, "when")
+            for earlier, other in enumerate(tool.results[:number]):
+                if _covers(other.when, row.when):
+                    self._refuse(
+                        f"result {number + 1} is never given: result {earlier + 1} fits the same "
+                        "calls, and comes first",
+                        *here,
+                    )
+
+    def _check(self, check: Expectation, *at: str | int) -> None:
+        at = (*at, check.kind)
+        if check.kind in ("any", "all"):
+            for place, inner in enumerate(check.value):
+                if inner.weight is not None:
+                    self._refuse(f"a weight has no effect inside of {check.kind!r}", *at, place)
+                self._check(inner, *at, place)
+        elif check.kind in ("calls", "calls_in_order", "not_calls"):
+            for place, call in enumerate(check.value):
+                tool = self._named(call.name, self._tools, "tool", *at, place)
+                self._fits(problem_of_some(tool.parameters, call.arguments), tool.name, *at, place)
+        elif check.kind == "state":
+            for table, rows in check.value.items():
+                known = self._named(table, self._file.tables, "table", *at, table)
+                for row in rows:
+                    self._named(row, known, "row", *at, table, row)
+        elif check.kind == "python":
+            self._importable(check.value.split(":")[0], *at)
+
+    def _importable(self, module: str, *at: str | int) -> None:
+        """Refuse a module that is neither beside the file nor installed; none is imported."""
+        top = module.split(".", maxsplit=1)[0]
+        beside = self._document.path.parent / top
+        is_there = beside.with_suffix(".py").is_file() or beside.is_dir()
+        if not is_there and importlib.util.find_spec(top) is None:
+            self._refuse(f"there is no {top}.py beside the file", *at)
+
+    def _named(self, name: str, known: Mapping[str, Any], noun: str, *at: str | int) -> Any:
+        if name not in known:
+            hint = nearest(name, known) if known else "there are none"
+            self._refuse(f"no {noun} {name!r}: {hint}", *at)
+        return known[name]
+
+    def _fits(self, problem: str | None, name: str, *at: str | int) -> None:
+        if problem is not None:
+            self._refuse(f"{name!r} rejects these arguments: {problem}", *at)
+
+    def _refuse_twice(self, key: str, words: str, names: Iterable[str]) -> None:
+        seen: dict[str, int] = {}
+        for place, name in enumerate(names):
+            if name in seen:
+                lines = " and ".join(str(self._line(key, each)) for each in (seen[name], place))
+                raise DataError(f"{self._document.path.name}, lines {lines}: two {words} {name!r}")
+            seen[name] = place
+
+    def _refuse(self, problem: str, *at: str | int) -> None:
+        where = ".".join(map(str, at))
+        raise DataError(f"{self._document.path.name}, line {self._line(*at)}: {where}: {problem}")
+
+    def _line(self, *at: str | int) -> int:
+        return self._document.line_of(at if self._prefix else at[1:])

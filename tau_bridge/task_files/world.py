@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-import jsonschema
 
 from tau_bridge.completion import ToolSchema
 from tau_bridge.errors import nearest
 from tau_bridge.messages import ToolCall, ToolMessage
 from tau_bridge.task_files.checks import same
-from tau_bridge.task_files.model import Access, TaskFile, Tool
+from tau_bridge.task_files.json_schemas import problem_of
+from tau_bridge.task_files.model import ARGUMENT, Access, TaskFile, Tool
 
 
 class TableWorld:
@@ -22,15 +22,20 @@ class TableWorld:
     def __init__(self, file: TaskFile) -> None:
         self._tools = {tool.name: tool for tool in file.tools}
         self.tables: dict[str, dict[str, dict[str, Any]]] = copy.deepcopy(dict(file.tables))
+        self.rejected: list[ToolCall] = []
+        """Calls that name no tool or do not fit its parameters."""
 
     async def respond(self, call: ToolCall) -> ToolMessage:
         """Make a call; an unknown tool and wrong arguments are errors."""
         tool = self._tools.get(call.name)
-        if tool is None:
-            return _error(call, f"no tool {call.name!r}: {nearest(call.name, self._tools)}")
-        problem = _problem(tool, call.arguments)
-        if problem is not None:
-            return _error(call, problem)
+        problem = (
+            f"no tool {call.name!r}: {nearest(call.name, self._tools)}"
+            if tool is None
+            else problem_of(tool.parameters, call.arguments)
+        )
+        if tool is None or problem is not None:
+            self.rejected.append(call)
+            return _error(call, f"{tool.name}: {problem}" if tool else str(problem))
         for row in tool.results:
             if all(
                 name in call.arguments and same(call.arguments[name], value)
@@ -48,7 +53,8 @@ class TableWorld:
         return _result(call, found, error=False)
 
     def _row(self, access: Access, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        return self.tables[access.table].get(str(arguments.get(access.key)))
+        table, key = self.tables[access.table], str(arguments.get(access.key))
+        return table.get(key, table.get(unicodedata.normalize("NFC", key)))
 
     def _set(self, access: Access, arguments: Mapping[str, Any]) -> None:
         """Set columns of the row that a call names; there may be none."""
@@ -58,8 +64,8 @@ class TableWorld:
 
 
 def _filled(value: Any, arguments: Mapping[str, Any]) -> Any:
-    is_name = isinstance(value, str) and value.startswith("$")
-    return arguments.get(value[1:]) if is_name else copy.deepcopy(value)
+    name = ARGUMENT.fullmatch(value) if isinstance(value, str) else None
+    return arguments.get(name[1]) if name else copy.deepcopy(value)
 
 
 def schemas(tools: Sequence[Tool]) -> tuple[ToolSchema, ...]:
@@ -75,16 +81,6 @@ def schemas(tools: Sequence[Tool]) -> tuple[ToolSchema, ...]:
         }
         for tool in tools
     )
-
-
-def _problem(tool: Tool, arguments: Mapping[str, Any]) -> str | None:
-    """Say what is wrong with the arguments of a call, by the tool's schema."""
-    validator = jsonschema.Draft202012Validator(tool.parameters)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(dict(arguments)))
-    if error is None:
-        return None
-    where = "".join(f"{part}: " for part in error.absolute_path)
-    return f"{tool.name}: {where}{error.message}"[:500]
 
 
 def _result(call: ToolCall, value: Any, *, error: bool) -> ToolMessage:

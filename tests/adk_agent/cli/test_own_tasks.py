@@ -1,6 +1,7 @@
 """Your own tasks: files played, checked and begun from the command line."""
 
 import json
+import re
 import textwrap
 
 import jsonschema
@@ -44,7 +45,7 @@ tasks:
   - id: unknown
     prompt: Where is order B-1?
     expect: [{calls: get_order}, {contains: not find}, {not_calls: refund}]
-    gold: {calls: [{name: get_order, arguments: {order_id: B-1}}], answer: I cannot find it.}
+    gold: {calls: [{name: get_order, arguments: {order_id: B-1}}], answer: I could not find it.}
 """
 PLAIN = "- {id: sum, prompt: What is 2+2?, expect: {number: 4}}\n"
 
@@ -284,6 +285,37 @@ def test_code_that_breaks_is_not_the_agents_fault(
     assert problem in row.reason
 
 
+def test_a_pattern_that_takes_too_long_is_not_the_agents_fault(
+    shell, write, agent, rows, monkeypatch
+):
+    monkeypatch.setattr("tau_bridge.task_files.texts.MATCH_LIMIT_S", 0.05)
+    path = write("- {id: slow, prompt: x, expect: {matches: ^(ab|abab)+$}}\n")
+    url = agent(lambda text, context_id: "ab" * 60 + "!")
+    assert shell("run", "--tasks", path, "--agent", url, "--offline", "--quiet")[0] == 3
+    row = rows()["slow"]
+    assert (row.status, row.fault) == ("failed", "harness")
+    assert "the pattern '^(ab|abab)+$' was not tried in 0.05 s" in row.reason
+
+
+@pytest.mark.parametrize(("check", "reward"), [("calls", 0), ("not_calls", 0), ("max_calls", 1)])
+def test_a_rejected_call_is_an_attempt_and_was_not_made(shell, write, agent, rows, check, reward):
+    path = write(f"""
+        tools: [{{name: look, parameters: {{properties: {{id: {{type: string}}}}}}}}]
+        tasks: [{{id: a, prompt: Hello, expect: {{{check}: {1 if check == "max_calls" else "look"}}}}}]
+    """)
+    url = agent(lambda text, context_id: call("look", id=7) if "Hello" in text else "Done.")
+    assert shell("run", "--tasks", path, "--agent", url, "--offline", "--quiet")[0] == 0
+    assert rows()["a"].reward == reward
+
+
+def test_a_number_of_tasks_is_a_sample_that_the_seed_draws(shell, write):
+    path = write("input,expected\n" + "".join(f"{i}+1?,{i + 1}\n" for i in range(40)), "sums.csv")
+    flags = ("--tasks", path, "--agent", "null", "--num-tasks", "5", "--dry-run", "--offline")
+    first, again, other = (shell("run", *flags, "--seed", seed)[1] for seed in ("1", "1", "2"))
+    drawn = [re.search(r"sums: 5 .*", out)[0] for out in (first, again, other)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 def test_a_run_is_resumed_over_its_file(shell, write, results_dir, rows, tmp_path):
     path = write(RETURNS)
     assert shell("run", "--tasks", path, "--agent", "oracle", "--offline", "--quiet")[0] == 0
@@ -348,6 +380,17 @@ def test_an_example_is_begun_and_checked(greenroom, tmp_path):
     assert "is there already" in again.stderr
     schema = json.loads(greenroom("tasks", "schema").stdout)
     jsonschema.validate(yaml.safe_load((tmp_path / "mine.yaml").read_text()), schema)
+
+
+def test_code_is_run_by_a_check_of_the_file_where_it_is_allowed(greenroom, write, tmp_path):
+    path = write(with_code("raises"))
+    write(CODE, "mine.py")
+    checked = greenroom("tasks", "check", path, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert "--allow-code" in checked.stdout
+    checked = greenroom("tasks", "check", path, "--allow-code", cwd=tmp_path)
+    assert checked.returncode == 1
+    assert "sum: mine:raises failed: ValueError" in checked.stderr
 
 
 def test_a_gold_that_does_not_pass_and_a_task_that_nothing_passes_are_told(greenroom, tmp_path):

@@ -948,7 +948,7 @@ def test_a_file_that_is_there_is_not_replaced(bring, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("x.json", "{", "x.json: not JSON"),
+        ("x.json", "{", "x.json, line 1: not JSON"),
         ("x.json", '{"a": 1}', "the format is not recognised"),
         ("x.txt", "hello", "--format"),
         ("x.json", '{"resourceSpans": [{"scopeSpans": [{"spans": [{}]}]}]}', "x.json, line 1"),

@@ -17,6 +17,9 @@ WEIGHTED = """
           - {contains: one, weight: 3}
           - {contains: two}
         gold: {answer: one two}
+      - id: halves
+        prompt: x
+        expect: [{contains: one, weight: 1}, {contains: two, weight: 1}]
       - id: judged
         prompt: x
         expect: [{contains: one}, {judge: is polite}]
@@ -68,6 +71,7 @@ def score(write):
     [
         ("plain", "one two", 1), ("plain", "one", 0),
         ("weighted", "one two", 1), ("weighted", "one", 0.75), ("weighted", "zero", 0),
+        ("halves", "one", 0.5),
     ],
 )  # fmt: skip
 async def test_all_checks_have_to_hold_or_count_by_weight(score, task, says, reward):

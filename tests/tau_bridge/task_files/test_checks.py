@@ -71,7 +71,8 @@ def test_what_holds(check, facts):
         (
             {"calls": {"name": "refund", "arguments": {"order_id": "B"}}},
             FACTS,
-            'no call of refund(order_id="B"); called were get_order, refund',
+            'no call of refund(order_id="B"); called were get_order(order_id="A-17", full=true), '
+            'refund(order_id="A-17")',
         ),
         ({"calls": {"name": "get_order", "arguments": {"full": 1}}}, FACTS, None),
         ({"calls": "refund"}, Facts(), "no call of refund; nothing was called"),
@@ -85,7 +86,11 @@ def test_what_holds(check, facts):
             FACTS,
             "status of orders 'A-17' is 'refunded'",
         ),
-        ({"any": [{"contains": "nope"}, {"calls": "x"}]}, FACTS, "'nope' was not said"),
+        (
+            {"any": [{"contains": "nope"}, {"calls": "x"}]},
+            FACTS,
+            "none holds: ('nope' was not said; no call of x; called were ",
+        ),
         ({"all": [{"calls": "refund"}, {"contains": "nope"}]}, FACTS, "'nope' was not said"),
     ],
 )
@@ -93,6 +98,100 @@ def test_what_does_not_hold_says_why(check, facts, reason):
     decided = Expectation.model_validate(check).decide(facts)
     assert decided.met is False
     assert reason is None or decided.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "is_there", "is_absent"),
+    [
+        ("no", "No.", True, False),
+        ("no", "I cannot.", False, False),  # in doubt, neither holds
+        ("no", "yes", False, True),
+        ("A", "It is a cat", False, True),
+        ("A", "(A)", True, False),
+        ("A-17", "A-171", False, True),
+        ("can't", "I can\u2019t", True, False),
+        ("$5", "it costs$5.", True, False),
+        ("東京", "東京です", True, False),
+        ("3", "-3", False, False),
+        ("-3", "\u22123", True, False),
+        ("17", "A-17", True, False),
+        ("40", "40e5", False, False),
+        ("5", ".5", False, False),
+        ("42", "42km", True, False),
+        ("42", "142", False, True),
+        (59.9, "59.90", False, True),
+    ],
+)
+def test_texts_are_found_as_whole_words(text, answer, is_there, is_absent):
+    for kind, holds in (("contains", is_there), ("not_contains", is_absent)):
+        assert Expectation.model_validate({kind: text}).decide(said(answer)).met is holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("-3 and 3-7, A-17", "-3, 3, 7, 17"),
+        ("40e5", "4.0E+6"),
+        ("40,5 or 1,2345 or .5 or -.5", "40.5, 1.2345, 0.5, -0.5"),
+        ("1,234.50 1.234,50 1'234 1\u202f234 12,34,567", "1234.50, 1234.50, 1234, 1234, 1234567"),
+        ("\u22127, -$7, 2026-11-23", "-7, -7, 2026, 11, 23"),
+        ("1,2,3 3.11", "1, 2, 3, 3.11"),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(answer, found):
+    decided = Expectation.model_validate({"number": 99}).decide(said(answer))
+    assert decided.reason == f"its last answer has {found}"
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "holds"),
+    [
+        ({"number": {"value": 1, "tolerance": 0.1}}, "1.1", True),
+        ({"number": 12345678901234567}, "12345678901234568", False),
+        ({"equals": "yes"}, "Yes!", True),
+        ({"json": {"properties": {"a": {"type": "number"}}}}, '{"a": NaN}', False),
+        ({"json": {"type": "object"}}, "~~~javascript\n{}\n~~~", True),
+        ({"json": {"type": "object"}}, "\ufeff{}", True),
+        ({"json": {"properties": {"d": {"format": "date"}}}}, '{"d": "2026-13-45"}', False),
+        (
+            {"json": {"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 3,
+                      "exclusiveMinimum": True}},
+            "3", False,
+        ),
+        ({"json": {"patternProperties": {"^x": {"type": "null"}}}}, '{"x1": 1}', False),
+        (
+            {"json": {"patternProperties": {"^x": {}}, "additionalProperties": False}},
+            '{"x1": 1}', True,
+        ),
+        ({"matches": "Zo\u00eb"}, "Zoe\u0308", True),
+    ],
+)  # fmt: skip
+def test_values_are_exact_and_forms_are_forgiven(check, answer, holds):
+    assert Expectation.model_validate(check).decide(said(answer)).met is holds
+
+
+@pytest.mark.parametrize(
+    ("check", "holds"),
+    [
+        ({"contains": "not refund"}, False),
+        ({"not_contains": "not refund"}, True),
+        ({"matches": r"not\s+refund"}, False),
+        ({"matches": "^refund"}, True),
+        ({"contains": ["not", "refund"]}, True),
+    ],
+)
+def test_each_answer_is_looked_at_by_itself(check, holds):
+    facts = Facts(answers=["I will not", "refund it"])
+    assert Expectation.model_validate(check).decide(facts).met is holds
+
+
+def test_arguments_are_compared_with_their_letters_in_one_form():
+    facts = Facts(calls=[called("note", text=["Zoe\u0308"], on=[1])])
+    check = {"calls": {"name": "note", "arguments": {"text": ["Zo\u00eb"]}}}
+    assert Expectation.model_validate(check).decide(facts).met
+    check["calls"]["arguments"] = {"on": [True]}
+    decided = Expectation.model_validate(check).decide(facts)
+    assert decided.reason.endswith('called were note(text=["Zoe\u0308"], on=[1])')
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def test_words_that_only_old_yaml_took_for_something_else_are_texts(write):
         ("a.yaml", "tasks:\n  - id: 1\n\n  - id: 2\n    expect: [x]\n", ["tasks", 1, "expect"], 5),
         ("a.yaml", "tasks:\n  - id: 1\n\n  - id: 2\n", ["tasks", 1, "prompt"], 4),
         ("a.json", '{"tasks": [\n {"id": 1},\n {"id":\n 2}]}', ["tasks", 1, "id"], 3),
+        ("a.json", '{"a": "\\ud83d\\udc4d",\n"b": 1}', ["b"], 2),
         ("a.jsonl", '{"id": 1}\n\n{"id": 2}\n', [1, "id"], 3),
         ("a.csv", 'input,expected\na,"b\nc"\nd,e\n', [1], 4),
     ],
@@ -55,10 +56,24 @@ def test_the_line_of_a_value_is_known(write, name, text, at, line):
         ("a.yaml", "a: " + "[" * 5000, "a.yaml"),
         ("a.json", '{"a": 1, "a": 2}', "the key 'a' stands twice"),
         ("a.json", '{"a": NaN}', "NaN is no JSON value"),
-        ("a.json", "{", "a.json: not JSON"),
+        ("a.json", "{", "a.json, line 1: not JSON"),
         ("a.jsonl", '{"id": 1}\n{"id"\n', "a.jsonl, line 2: not JSON"),
         ("a.csv", "input,expected\na\n", "a.csv, line 2: not as many cells as columns"),
         ("a.csv", "input,expected\na,b,c\n", "a.csv, line 2: not as many cells"),
+        ("a.json", '["\\ud83d"]', "is half a character"),
+        ("a.json", "1\n2 3", "line 2: not JSON: more than one value; a file with one on each line"),
+        (
+            "a.yaml",
+            "a: b: c\n",
+            "line 1: not YAML: mapping values are not allowed in this context: "
+            "quote a text that has ': ' in it",
+        ),
+        ("a.yaml", "a:\n\t- b\n", "indent with plain spaces"),
+        ("a.yaml", "- @home\n", "quote a text that begins with '%', '@'"),
+        ("a.yaml", "a: *b*\n", "quote a text that begins with"),
+        ("a.yaml", "a: !b\n", "line 1: quote a text that begins with '!'"),
+        ("a.yaml", 'a: "b\n', "is not closed"),
+        ("a.yaml", "a: &a {b: c}\nd:\n  <<: *a\n", "line 3: '<<' is not read: write the keys out"),
         ("a.txt", "a", "a task file ends with .yaml, .yml, .json, .jsonl, .csv"),
     ],
 )
@@ -87,8 +102,8 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path):
     path = tmp_path / "a.yaml"
     with pytest.raises(DataError, match="cannot read"):
         read_document(path)
-    path.write_bytes(b"a: \xff")
-    with pytest.raises(DataError, match="not a text in UTF-8"):
+    path.write_bytes(b"a: b\nc: \xff")
+    with pytest.raises(DataError, match="line 2: not a text in UTF-8; save it as UTF-8"):
         read_document(path)
 
 

@@ -23,11 +23,11 @@ def test_numbers_are_texts_where_texts_are_meant(read):
         tasks:
           - id: 17
             prompt: How much?
-            expect: {contains: 40.5}
+            expect: {contains: 40.50}
     """)
     assert found.name == "returns"
     assert found.tasks[0].id == "17"
-    assert found.tasks[0].expect[0].value == ("40.5",)
+    assert found.tasks[0].expect[0].value == ("40.50",)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,43 @@ def test_a_question_and_its_answer_are_a_task_in_every_form(read, name, text):
         ("tasks: [{prompt: x, expect: {number: {value: many}}}]\n", "number.value"),
         ("tasks: [{prompt: x, expect: {python: nothing}}]\n", "python"),
         ("tasks: [{prompt: x, expect: {contains: y, weight: 0}}]\n", "weight"),
-        ("tasks: [{prompt: x, expect: {calls: get_order}}]\n", "the file has no tools"),
+        (
+            "tasks: [{prompt: x, expect: {calls: get_order}}]\n",
+            "no tool 'get_order': there are none",
+        ),
         ("just a text\n", "returns.yaml: holds no tasks"),
+        ("tasks: [{prompt: x, expect: {contains: ''}}]\n", "contains.0: this is an empty text"),
+        ("tasks: [{prompt: x, expect: Paris}]\n", "a check is written 'kind: value'"),
+        (
+            "tasks: [{prompt: x, expect: {matches: ^(a|aa)+$}}]\n",
+            "matches: '^(a|aa)+$' takes too long on a text such as 'aaaaa...'",
+        ),
+        ("tasks: [{prompt: x, expect: {json: {pattern: ^(a|aa)+$}}}]\n", "json: '^(a|aa)+$' takes"),
+        ("tasks: [{prompt: x, expect: {json: {propertys: {}}}}]\n", "did you mean 'properties'?"),
+        (
+            "tasks: [{prompt: x, expect: {number: {value: 4, tolerence: 1}}}]\n",
+            "number.tolerence: unknown key 'tolerence': did you mean 'tolerance'?",
+        ),
+        (
+            "tasks:\n- prompt: x\n  expect:\n  - any:\n    - contains: x\n    - one_of: [true]\n",
+            'line 6: tasks.0.expect.0.any.1.one_of.0: a text is due here, not true: quote it, "true"',
+        ),
+        ("tasks:\n  a: {prompt: x}\n", "tasks: a list is due here, not a mapping: begin each"),
+        ("tasks: [{prompt: x, expect: {max_calls: few}}]\n", "a whole number is due here, not the"),
+        ("tasks: [{prompt: x, input: y, expected: z}]\n", "'prompt' and 'input' both stand here"),
+        ("tasks: [{input: y}]\n", "'input' goes with 'expected'"),
+        ("tasks: [{input: y, expected: ''}]\n", "'expected' is empty"),
+        ("tasks: [{id: '', prompt: x, expect: {contains: y}}]\n", "an id is one line"),
+        ('tasks: [{id: "a\\nb", prompt: x, expect: {contains: y}}]\n', "an id is one line"),
+        (
+            "tasks: [{prompt: x, expect: {python: 'no_such:fine'}}]\n",
+            "there is no no_such.py beside",
+        ),
+        (
+            "tasks: [{prompt: x, expect: {any: [{contains: y, weight: 2}]}}]\n",
+            "a weight has no effect inside of 'any'",
+        ),
+        ("tasks: [{prompt: x, user: {gaol: y}, expect: {contains: y}}]\n", "did you mean 'goal'?"),
     ],
 )
 def test_errors_name_line_key_and_the_nearest_word(read, text, problem):
@@ -94,14 +129,26 @@ def test_errors_name_line_key_and_the_nearest_word(read, text, problem):
     ("more", "problem"),
     [
         ("        sets: {table: orders, key: order_id}", "'reads' or 'sets', not both"),
-        ("        parameters: {type: objekt}", "parameters are no JSON Schema"),
+        (
+            "        parameters: {type: objekt}",
+            "tools.0.parameters: no JSON Schema: type: 'objekt'",
+        ),
         ("        results: [{give: 1}, {when: {order_id: x}, give: 2}]", "result 2 is never given"),
         (
             "        results: [{when: {order_id: x}, give: 1}, {when: {order_id: x}, give: 2}]",
             "result 2 is never given: result 1 fits the same calls",
         ),
-        ("      - {name: get_order}", "two tools have the same name"),
+        ("      - {name: get_order}", "two tools have the same name 'get_order'"),
         ("      - {name: other, reads: {table: order, key: x}}", "no table 'order': did you mean"),
+        ("      - {name: respond}", "'respond' is how an agent answers"),
+        ("        parameters: {properties: {id: {}}}", "no parameter 'order_id'"),
+        ("        parameters: {orders: {}}", "unknown keyword 'orders'; parameters stand under"),
+        ("        parameters: {required: [id]}", "'required' names 'id', which 'properties' does"),
+        (
+            "        parameters: {properties: {order_id: {type: string}}}\n"
+            "        results: [{when: {order_id: 17}, give: 1}]",
+            "results.0.when: 'get_order' rejects these arguments: order_id: 17 is not of type",
+        ),
     ],
 )
 def test_tools_are_checked(read, more, problem):
@@ -111,13 +158,50 @@ def test_tools_are_checked(read, more, problem):
 
 
 def test_a_tool_that_a_check_or_gold_names_has_to_be_there(read):
-    with pytest.raises(DataError, match="names no tool 'get_oder': did you mean 'get_order'"):
+    with pytest.raises(DataError, match=r"calls.0: no tool 'get_oder': did you mean 'get_order'"):
         read(f"{TOOL}\n    tasks: [{{prompt: x, expect: {{calls: get_oder}}}}]\n")
     gold = "{calls: [{name: nope}]}"
-    with pytest.raises(DataError, match="names no tool 'nope'"):
+    with pytest.raises(DataError, match=r"gold.calls.0: no tool 'nope'"):
         read(f"{TOOL}\n    tasks: [{{prompt: x, expect: {{contains: y}}, gold: {gold}}}]\n")
-    # What must not be called need not be there.
-    read(f"{TOOL}\n    tasks: [{{prompt: x, expect: {{not_calls: cancel_order}}}}]\n")
+    # A call of a tool that is not there is never made, so that this would always hold.
+    with pytest.raises(DataError, match=r"not_calls.0: no tool 'cancel_order'"):
+        read(f"{TOOL}\n    tasks: [{{prompt: x, expect: {{not_calls: cancel_order}}}}]\n")
+
+
+@pytest.mark.parametrize(
+    ("task", "problem"),
+    [
+        ("expect: {state: {order: {}}}", "state.order: no table 'order': did you mean 'orders'?"),
+        ("expect: {state: {orders: {A-71: {}}}}", "no row 'A-71': did you mean 'A-17'?"),
+        (
+            "expect: {calls: {name: cancel, arguments: {id: 17}}}",
+            "calls.0: 'cancel' rejects these arguments: id: 17 is not of type 'string'",
+        ),
+        (
+            "expect: {contains: x}, gold: {calls: [{name: cancel, arguments: {idd: x}}]}",
+            "gold.calls.0: 'cancel' rejects these arguments: 'id' is a required property",
+        ),
+    ],
+)
+def test_what_checks_and_gold_name_has_to_be_there(read, task, problem):
+    more = "      - {name: cancel, parameters: {properties: {id: {type: string}}, required: [id]}}"
+    with pytest.raises(DataError, match=re.escape(problem)):
+        read(f"{TOOL}{more}\n    tasks: [{{prompt: x, {task}}}]\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("question,answer\nx,y\n", "line 1: the first line names the columns, 'input' and"),
+        ("input;expected\nx;y\n", "with ',' between them; it is 'input;expected'"),
+        ("input,expected\nx,\n", "line 2: tasks.0: 'expected' is empty"),
+        ("input,expected\n", "holds no tasks"),
+    ],
+)
+def test_tables_that_cannot_be_tasks_say_what_columns_are_due(read, text, problem):
+    with pytest.raises(DataError, match=re.escape(problem)):
+        read(text, "qa.csv")
+    assert read("Input, Expected\nx,y\n", "qa.csv").tasks[0].prompt == "x"
 
 
 def test_the_schema_takes_what_the_loader_takes(read):

@@ -21,7 +21,8 @@ FILE = """
         reads: {table: orders, key: order_id}
         otherwise: no such order
       - name: cancel
-        parameters: {type: object, properties: {order_id: {type: [string, integer]}}}
+        parameters:
+          {type: object, properties: {order_id: {type: [string, integer]}, who: {type: string}}}
         results:
           - {when: {order_id: "18"}, give: it is on its way, error: true}
           - {when: {order_id: A-17}, give: {done: true}}
