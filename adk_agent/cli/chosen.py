@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -83,6 +84,8 @@ def opened(parsed: argparse.Namespace, text: str) -> tuple[Benchmarks, str, tupl
         if path.is_file():
             benchmarks, names = benchmarks.with_file(path, allow_code=allow_code)
             text = text.replace(word, " and ".join(names))
+        elif re.search(rf"\b(?:on|file)\s+['\"]?{re.escape(word)}", text, re.IGNORECASE):
+            raise RequestError(_no_file(path))
     return benchmarks, text, tuple(dict.fromkeys(chosen))
 
 
@@ -98,12 +101,23 @@ def with_files(paths: Iterable[str], *, allow_code: bool) -> Benchmarks:
     return benchmarks
 
 
+def _no_file(path: Path) -> str:
+    try:
+        there = sorted(each.name for each in path.parent.iterdir() if each.is_file())
+    except OSError:
+        there = []
+    names = {name.casefold(): name for name in there}
+    near = difflib.get_close_matches(path.name.casefold(), names, n=1)
+    meant = f": did you mean {str(path.with_name(names[near[0]]))!r}?" if near else ""
+    return f"there is no file {str(path)!r} here{meant}"
+
+
 def _file_words(text: str, benchmarks: Benchmarks) -> list[str]:
     """Return the words of a sentence that may name a file of tasks."""
     suffixes = "|".join(map(re.escape, benchmarks.file_suffixes))
     if not suffixes or text.lstrip().startswith("{"):
         return []
-    return re.findall(rf"(?<![\w/:.~-])[\w./~-]+(?:{suffixes})(?![\w/:-])", text)
+    return re.findall(rf"(?<![\w/:.~-])[\w./~-]+(?:{suffixes})(?![\w/:-])", text, re.IGNORECASE)
 
 
 def reading_of(parsed: argparse.Namespace, domains: tuple[str, ...]) -> Reading:

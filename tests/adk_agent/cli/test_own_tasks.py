@@ -405,3 +405,11 @@ def test_a_gold_that_does_not_pass_and_a_task_that_nothing_passes_are_told(green
     assert "free: doing nothing passes it" in checked.stderr
     missing = greenroom("tasks", "check", "b.yaml", cwd=tmp_path)
     assert missing.returncode == 2
+
+
+def test_a_sentence_with_a_file_that_is_not_there_names_the_nearest(greenroom, tmp_path):
+    (tmp_path / "returns.yaml").write_text("tasks: [{prompt: hello, expect: [{contains: hi}]}]\n")
+    for said in ("retuns.yaml", "Returns.YAML"):
+        done = greenroom("run", f"Evaluate builtin:null on {said}", "--dry-run", cwd=tmp_path)
+        assert done.returncode == 2
+        assert f"there is no file {said!r} here: did you mean 'returns.yaml'?" in done.stderr
