@@ -114,15 +114,14 @@ def headline_readings(first: HeadlineRow, second: HeadlineRow) -> tuple[Comparis
     The first reading counts failed trials against the second agent and in favour of the first. If
     trials failed, a second one does the opposite.
     """
-    ends = [
-        tuple({task: [value] for task, value in each.items()} for each in (low, high or low))
-        for row in (first, second)
-        for low, high in [(row.by_task, row.by_task_at_best)]
-    ]
-    (first_worst, first_best), (second_worst, second_best) = ends
-    readings = [compare(first_best, second_worst)]
+
+    def values(row: HeadlineRow, *, at_best: bool) -> dict[str, list[float]]:
+        found = row.by_task_at_best if at_best and row.by_task_at_best else row.by_task
+        return {task: [value] for task, value in found.items()}
+
+    readings = [compare(values(first, at_best=True), values(second, at_best=False))]
     if first.by_task_at_best or second.by_task_at_best:
-        readings.append(compare(first_worst, second_best))
+        readings.append(compare(values(first, at_best=False), values(second, at_best=True)))
     return tuple(reading for reading in readings if reading is not None)
 
 
