@@ -19,16 +19,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adk_agent.core.errors import GreenroomError as GreenroomError
     from adk_agent.results.comparison import RunComparison as Comparison
+    from adk_agent.results.progress import Progress as Progress
     from adk_agent.results.report import EvaluationReport as Report
     from evals.base import BaseEvaluator as Evaluator
     from evals.graph.metric import Metric as Metric
     from greenroom.asking import Reply as Reply
     from greenroom.asking import aask as aask
     from greenroom.asking import ask as ask
+    from greenroom.reports import compare as compare
+    from greenroom.reports import load_report as load_report
     from greenroom.running import aevaluate as aevaluate
-    from greenroom.running import compare as compare
+    from greenroom.running import aresume as aresume
     from greenroom.running import evaluate as evaluate
-    from greenroom.running import load_report as load_report
+    from greenroom.running import resume as resume
     from tau_bridge.benchmark import Benchmark as Benchmark
 
 __all__ = [
@@ -37,15 +40,18 @@ __all__ = [
     "Evaluator",
     "GreenroomError",
     "Metric",
+    "Progress",
     "Reply",
     "Report",
     "__version__",
     "aask",
     "aevaluate",
+    "aresume",
     "ask",
     "compare",
     "evaluate",
     "load_report",
+    "resume",
 ]
 
 __version__ = _version("greenroom")
@@ -56,14 +62,17 @@ _WHERE = {
     "Evaluator": ("evals.base", "BaseEvaluator"),
     "GreenroomError": ("adk_agent.core.errors", "GreenroomError"),
     "Metric": ("evals.graph.metric", "Metric"),
+    "Progress": ("adk_agent.results.progress", "Progress"),
     "Reply": ("greenroom.asking", "Reply"),
     "Report": ("adk_agent.results.report", "EvaluationReport"),
     "aask": ("greenroom.asking", "aask"),
     "aevaluate": ("greenroom.running", "aevaluate"),
+    "aresume": ("greenroom.running", "aresume"),
     "ask": ("greenroom.asking", "ask"),
-    "compare": ("greenroom.running", "compare"),
+    "compare": ("greenroom.reports", "compare"),
     "evaluate": ("greenroom.running", "evaluate"),
-    "load_report": ("greenroom.running", "load_report"),
+    "load_report": ("greenroom.reports", "load_report"),
+    "resume": ("greenroom.running", "resume"),
 }
 """The module and attribute of each public name, imported on first use."""
 

@@ -1,70 +1,40 @@
-"""The functions of the public API, thin wrappers around the code behind the command line."""
+"""Evaluations as functions, thin wrappers around the code behind the command line."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, fields
+import inspect
+import logging
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
-
-from pydantic import PositiveFloat, ValidationError
-from pydantic.dataclasses import dataclass
+from typing import Any, TypeVar
 
 from adk_agent.assembly import Assembly
 from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import MAX_TASKS, MAX_TRIALS, EvaluationPlan, EvaluationRequest, Selection
+from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import Settings, variables
-from adk_agent.requests.agents import BUNDLED_AGENTS, parse_address, with_roles
-from adk_agent.requests.planning import resolve
 from adk_agent.requests.registry import AgentRegistry
-from adk_agent.requests.spelling import did_you_mean
-from adk_agent.results.comparison import RunComparison as Comparison
-from adk_agent.results.comparison import compare_runs
-from adk_agent.results.progress import silent
+from adk_agent.results.progress import OnProgress, Progress, silent
 from adk_agent.results.report import EvaluationReport as Report
-from adk_agent.runs import store
-from tau_bridge.benchmarks import Benchmarks, open_benchmarks, wrong_benchmark
+from adk_agent.runs.store import load_manifest
+from greenroom.agents import Agents, OpenAgents, opened
+from greenroom.options import Options, options_of, plan_of
+from tau_bridge.a2a.in_process import PYTHON_PREFIX
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.errors import BridgeError
 
-
-@dataclass(frozen=True, kw_only=True, config={"strict": True})
-class Options:
-    """Further options of `evaluate`, the same as those of `greenroom run`.
-
-    Args:
-        split: The split of the benchmark's tasks.
-        seed: The seed of the sample and of the trials.
-        max_concurrency: The number of conversations at once.
-        max_steps: The most steps of a conversation.
-        solo: Play without a user, if the benchmark has such tasks.
-        timeout_s: The time that an agent may take for one reply.
-        token: The bearer token for remote agents.
-        options: Options of the benchmark, by name.
-        allow_code: Run the code that `python:` checks of a task file name.
-        results_dir: The folder of runs; None for `GREENROOM_RESULTS_DIR`, or `results`.
-        offline: Use no language model, even if one is configured.
-    """
-
-    split: str = "base"
-    seed: int | None = None
-    max_concurrency: int | None = None
-    max_steps: int | None = None
-    solo: bool = False
-    timeout_s: PositiveFloat = 300.0
-    token: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    allow_code: bool = False
-    results_dir: Path | str | None = None
-    offline: bool | None = None
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 def evaluate(
-    agent: str | Sequence[str],
+    agent: Agents,
     benchmark_or_domain: str | Path,
     *,
     tasks: int | str | Sequence[str] | None = None,
     trials: int = 1,
+    on_progress: OnProgress | None = None,
     **options: Any,
 ) -> Report:
     """Evaluate one or several agents, and return the report; `aevaluate` says what each means.
@@ -73,30 +43,40 @@ def evaluate(
         RuntimeError: An event loop is already running: await `aevaluate` instead.
         GreenroomError: As for `aevaluate`.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        work = aevaluate(agent, benchmark_or_domain, tasks=tasks, trials=trials, **options)
-        return asyncio.run(work)  # noqa: TID251 - for callers without an event loop
-    raise RuntimeError("an event loop is already running: await greenroom.aevaluate(...) instead")
+    _refuse_a_loop("aevaluate")
+    return _run(
+        aevaluate(
+            agent,
+            benchmark_or_domain,
+            tasks=tasks,
+            trials=trials,
+            on_progress=on_progress,
+            **options,
+        )
+    )
 
 
 async def aevaluate(
-    agent: str | Sequence[str],
+    agent: Agents,
     benchmark_or_domain: str | Path,
     *,
     tasks: int | str | Sequence[str] | None = None,
     trials: int = 1,
+    on_progress: OnProgress | None = None,
     **options: Any,
 ) -> Report:
     """Evaluate one or several agents, and return the report, which is kept on disk as well.
 
     Args:
-        agent: An address, or the name of a registered or bundled agent (`null`, `echo`, `oracle`).
+        agent: An address; the name of a registered or bundled agent (`null`, `echo`, `oracle`); a
+            function of one message, or of a message and the conversation's id; an ASGI application.
+            Several in a list, or in a mapping from names to agents.
         benchmark_or_domain: `airline`, `tau2/airline`, a benchmark's name for all its domains, or a
             file of your own tasks.
         tasks: How many of each domain, or which by id (one, or a list); None for all.
         trials: How often each task is played.
+        on_progress: Called with each `Progress`, on the evaluation's event loop. If it raises, that
+            is logged and it is not called again; the evaluation goes on.
         options: The fields of `Options`.
 
     Raises:
@@ -104,27 +84,102 @@ async def aevaluate(
         RequestError: A value cannot be used, or what it names does not exist or cannot be played.
         GreenroomError: The evaluation did not finish. What did is on disk.
     """
-    chosen = _options(options)
-    settings = Settings.load(
-        results_dir=None if chosen.results_dir is None else Path(chosen.results_dir),
-        offline=chosen.offline,
-    )
+    chosen = options_of(options)
+    tell = _guarded(on_progress)
+    settings = _settings(chosen)
     try:
         benchmarks, domain = _opened(benchmark_or_domain, allow_code=chosen.allow_code)
     except BridgeError as exc:
         raise RequestError(str(exc)) from exc
-    agents = _addresses(_texts("agent", agent), settings)
-    plan = _plan(agents, domain, benchmarks, tasks, trials, chosen)
-    remote = [each.address for each in plan.participants if each.builtin is None]
-    assembly = Assembly(
-        settings=settings,
-        timeout_s=chosen.timeout_s,
-        tokens={} if chosen.token is None else dict.fromkeys(remote, chosen.token),
-        benchmarks=benchmarks,
-    )
-    request = f"evaluate {', '.join(agents)} on {domain}"
-    outcome = await assembly.pipeline().run_plan(plan, request=request, on_progress=silent)
+    async with _called(agent, settings, chosen) as agents:
+        plan = plan_of(agents.participants, domain, benchmarks, tasks, trials, chosen)
+        assembly = _assembly(plan, agents, settings, benchmarks, chosen)
+        names = ", ".join(each.address for each in agents.participants)
+        outcome = await assembly.pipeline().run_plan(
+            plan, request=f"evaluate {names} on {domain}", on_progress=tell
+        )
     return outcome.required_report()
+
+
+def resume(
+    run: str,
+    agent: Agents = (),
+    *,
+    on_progress: OnProgress | None = None,
+    **options: Any,
+) -> Report:
+    """Play what is missing or failed of a run, and return its report; `aresume` says more.
+
+    Raises:
+        RuntimeError: An event loop is already running: await `aresume` instead.
+        GreenroomError: As for `aresume`.
+    """
+    _refuse_a_loop("aresume")
+    return _run(aresume(run, agent, on_progress=on_progress, **options))
+
+
+async def aresume(
+    run: str,
+    agent: Agents = (),
+    *,
+    on_progress: OnProgress | None = None,
+    **options: Any,
+) -> Report:
+    """Play what is missing or failed of a run, and return its report.
+
+    Args:
+        run: The run's id.
+        agent: The run's functions and applications, as `aevaluate` was given them. Agents at
+            addresses need not be given again.
+        on_progress: As for `aevaluate`.
+        options: Of the fields of `Options`: `timeout_s`, `token`, `allow_code`, `results_dir` and
+            `offline`. The others are those of the run.
+
+    Raises:
+        TypeError: There is no option of that name.
+        RequestError: There is no such run, or an agent of it is missing.
+        GreenroomError: The evaluation did not finish. What did is on disk.
+    """
+    chosen = options_of(options, only=RESUMING)
+    tell = _guarded(on_progress)
+    settings = _settings(chosen)
+    plan = load_manifest(settings.results_dir, run).plan
+    benchmarks = open_benchmarks(variables)
+    try:
+        for path in plan.task_files:
+            benchmarks, _ = benchmarks.with_file(Path(path), allow_code=chosen.allow_code)
+    except BridgeError as exc:
+        raise RequestError(str(exc)) from exc
+    async with _called(agent, settings, chosen) as agents:
+        _require(plan, agents)
+        assembly = _assembly(plan, agents, settings, benchmarks, chosen)
+        outcome = await assembly.pipeline().run_plan(
+            plan, request="resume", on_progress=tell, resumed_run_id=run
+        )
+    return outcome.required_report()
+
+
+RESUMING = ("timeout_s", "token", "allow_code", "results_dir", "offline")
+"""The options with which a run may be resumed."""
+
+
+def _refuse_a_loop(instead: str) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(f"an event loop is already running: await greenroom.{instead}(...) instead")
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)  # noqa: TID251 - for callers without an event loop
+
+
+def _settings(chosen: Options) -> Settings:
+    return Settings.load(
+        results_dir=None if chosen.results_dir is None else Path(chosen.results_dir),
+        offline=chosen.offline,
+    )
 
 
 def _opened(where: str | Path, *, allow_code: bool) -> tuple[Benchmarks, str]:
@@ -141,138 +196,72 @@ def _opened(where: str | Path, *, allow_code: bool) -> tuple[Benchmarks, str]:
     return benchmarks, domain
 
 
-def load_report(run: str | Path) -> Report:
-    """Return the report of a finished run, by its folder, its `report.json` or its id.
-
-    Raises:
-        RequestError: `run` is neither a path nor a text.
-        StorageError: There is none, or it cannot be read.
-    """
-    if not isinstance(run, str | Path):
-        raise RequestError(f"{run!r} is no run: give its folder, its report.json or its id")
-    path = Path(run)
-    folder = path.parent if path.name == store.REPORT else path
-    if folder == Path(folder.name):  # an id alone
-        folder = Settings.load().results_dir / folder
-    return store.load_report(folder.parent, folder.name)
-
-
-def compare(
-    first: Report | str | Path,
-    second: Report | str | Path,
-    *,
-    other_data: bool = False,
-) -> Comparison:
-    """Return the second run against the first, paired by task.
-
-    Args:
-        first: The run before, as a report or an argument of `load_report`.
-        second: The run after.
-        other_data: Compare even if the data revisions differ.
-
-    Raises:
-        RequestError: The runs have nothing in common, or the data differ.
-        StorageError: A run cannot be read.
-    """
-    one, other = (
-        each if isinstance(each, Report) else load_report(each) for each in (first, second)
-    )
-    return compare_runs(one, other, other_data=other_data)
-
-
-def _addresses(agents: Sequence[str], settings: Settings) -> list[str]:
+@asynccontextmanager
+async def _called(agent: Agents, settings: Settings, chosen: Options) -> AsyncGenerator[OpenAgents]:
     registered = AgentRegistry(settings.results_dir).addresses()
-    named = {name: f"builtin:{name}" for name in BUNDLED_AGENTS} | dict(registered)
-    return [named.get(agent) or _address(agent, named) for agent in agents]
+    async with opened(agent, registered=registered, timeout_s=chosen.timeout_s) as agents:
+        yield agents
 
 
-def _address(agent: str, named: Iterable[str]) -> str:
-    if set(":/.").isdisjoint(agent):  # a name
-        raise RequestError(
-            f"there is no agent {agent!r}: {did_you_mean(agent, named)} (or give its address, for "
-            "example 'http://localhost:9010')"
-        )
-    return parse_address(agent)
-
-
-def _options(given: Mapping[str, Any]) -> Options:
-    known = [each.name for each in fields(Options)]
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise TypeError(f"there is no option {unknown[0]!r}, but tasks, trials, {', '.join(known)}")
-    try:
-        return Options(**given)
-    except ValidationError as exc:
-        raise _refused(exc) from exc
-
-
-def _refused(exc: ValidationError) -> RequestError:
-    first = exc.errors(include_url=False)[0]
-    return RequestError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}")
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    """Return a text, or several, as a tuple of texts."""
-    texts = (value,) if isinstance(value, str) else value
-    if isinstance(texts, Iterable):
-        found = tuple(texts)
-        if all(isinstance(each, str) for each in found):
-            return found
-    raise RequestError(f"{name} is {value!r}: give a text, or a list of texts")
-
-
-def _check_number(name: str, value: object, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise RequestError(f"{name} is {value!r}: give a whole number from 1 to {most}")
-
-
-def _plan(
-    agents: Sequence[str],
-    benchmark_or_domain: str,
+def _assembly(
+    plan: EvaluationPlan,
+    agents: OpenAgents,
+    settings: Settings,
     benchmarks: Benchmarks,
-    tasks: int | str | Sequence[str] | None,
-    trials: int,
     chosen: Options,
-) -> EvaluationPlan:
-    _check_number("trials", trials, MAX_TRIALS)
-    ids = None
-    if isinstance(tasks, int | float):
-        _check_number("tasks", tasks, MAX_TASKS)
-    elif tasks is not None:
-        ids = _texts("tasks", tasks)
-    try:
-        request = EvaluationRequest(
-            participants=with_roles(agents),
-            selections=tuple(
-                Selection(
-                    domain=domain,
-                    task_ids=ids,
-                    num_tasks=tasks if isinstance(tasks, int) else None,
-                    split=chosen.split,
-                )
-                for domain in _domains(benchmark_or_domain, benchmarks)
-            ),
-            num_trials=trials,
-            seed=chosen.seed,
-            max_concurrency=chosen.max_concurrency,
-            max_steps=chosen.max_steps,
-            solo=chosen.solo,
-            options=dict(chosen.options),
+) -> Assembly:
+    remote = [each.address for each in plan.participants if each.builtin is None]
+    return Assembly(
+        settings=settings,
+        timeout_s=chosen.timeout_s,
+        tokens={} if chosen.token is None else dict.fromkeys(remote, chosen.token),
+        apps=agents.apps,
+        benchmarks=benchmarks,
+    )
+
+
+def _require(plan: EvaluationPlan, agents: OpenAgents) -> None:
+    """Check that the code that a run calls is given.
+
+    Raises:
+        RequestError: It is not, or something else is given.
+    """
+    needed = [each.address for each in plan.participants if each.address.startswith(PYTHON_PREFIX)]
+    missing = [address for address in needed if address not in agents.apps]
+    if missing:
+        names = ", ".join(f"{each.removeprefix(PYTHON_PREFIX)!r}: ..." for each in needed)
+        raise RequestError(
+            f"the run calls {', '.join(missing)}, which is not given: give the same functions and "
+            f"applications, by name if theirs have changed: {{{names}}}"
         )
-    except ValidationError as exc:
-        raise _refused(exc) from exc
-    return resolve(request, benchmarks)
+    known = {each.address for each in plan.participants}
+    other = [each.address for each in agents.participants if each.address not in known]
+    if other:
+        raise RequestError(f"{other[0]} is no agent of the run: {', '.join(sorted(known))}")
 
 
-def _domains(name: str, benchmarks: Benchmarks) -> tuple[str, ...]:
-    """Return the domains of a name such as `airline`, `tau2/airline` or `tau2`."""
-    benchmark, slash, domain = name.rpartition("/")
-    if slash:
-        problem = wrong_benchmark(benchmark, domain, benchmarks.all)
-        if problem is not None:
-            raise RequestError(f"{name!r}: {problem}")
-        return (domain,)
-    if name in benchmarks.domains:
-        return (name,)
-    found = [each for each in benchmarks.all if each.name == name]
-    return tuple(each.name for each in found[0].domains()) if found else (name,)
+def _guarded(on_progress: OnProgress | None) -> OnProgress:
+    """Return a callback that never raises; it stops calling one that did.
+
+    Raises:
+        RequestError: It cannot be called, or is a coroutine function, which nobody would await.
+    """
+    if on_progress is None:
+        return silent
+    if inspect.iscoroutinefunction(on_progress) or not callable(on_progress):
+        raise RequestError(
+            f"on_progress is {on_progress!r}: give a plain function of one argument, a Progress"
+        )
+    broken = False
+
+    def tell(progress: Progress) -> None:
+        nonlocal broken
+        if broken:
+            return
+        try:
+            on_progress(progress)
+        except Exception:  # noqa: BLE001 - whatever a caller's code raises, paid-for trials go on
+            broken = True
+            _log.exception("on_progress raised, and is not called again; the evaluation goes on")
+
+    return tell

@@ -14,6 +14,7 @@ ONLY_IN = {
     "google.adk": ("adk_agent/workflow/",),
     "a2a.server": (
         "adk_agent/service/",
+        "greenroom/function_app.py",
         "tau_bridge/a2a/proxy/",
         "purple_agent/",
     ),

@@ -48,7 +48,10 @@ class _Frozen(BaseModel):
 
 
 class Participant(_Frozen):
-    """An agent to evaluate: its role in the request, and `http(s)://...` or `builtin:<name>`."""
+    """An agent to evaluate: its role in the request, and its address.
+
+    That is `http(s)://...`, `builtin:<name>`, or `python:<name>` for code of a Python program.
+    """
 
     role: str = "agent"
     address: str

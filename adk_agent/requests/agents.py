@@ -10,6 +10,7 @@ from adk_agent.core.plan import BUILTIN_PREFIX, Participant
 from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.spelling import did_you_mean, repaired
 from tau_bridge.a2a.address import AddressError, AgentAddress
+from tau_bridge.a2a.in_process import PYTHON_PREFIX
 from tau_bridge.teams import teams
 
 BUNDLED_AGENTS = ("null", "echo", "oracle", "gullible", "reference")
@@ -27,13 +28,14 @@ TEAM_PREFIX = "team:"
 _HOST = re.compile(r"(?=.*[a-z0-9])[a-z0-9._\-]+|[0-9a-f:.]*:[0-9a-f:.]*", re.IGNORECASE)
 _BARE_HOST = re.compile(r"localhost|[0-9]+(?:\.[0-9]+){3}|\[.*\]|.*\.[a-z]{2,}", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:]+\]|[A-Za-z0-9.\-]+):[0-9]+(?:/.*)?")
+_PYTHON = re.compile(rf"{PYTHON_PREFIX}[A-Za-z0-9_.-]+")
 _SHARE = re.compile(r"0*(?:0?\.[0-9]+|[01](?:\.0*)?)")
 _MOST_SHOWN = 200
 _EXAMPLE = "'http://localhost:9010'"
 
 
 def parse_address(raw: str) -> str:
-    """Return an address in normal form: `http(s)://...` or `builtin:<name>`.
+    """Return an address in normal form: `http(s)://...`, `builtin:<name>` or `python:<name>`.
 
     An address without a scheme, such as `localhost:9010`, gets `http://`.
 
@@ -47,6 +49,8 @@ def parse_address(raw: str) -> str:
         if name.lower().startswith(TEAM_PREFIX):
             return BUILTIN_PREFIX + _team_name(name[len(TEAM_PREFIX) :].strip())
         return BUILTIN_PREFIX + _bundled_name(name)
+    if _PYTHON.fullmatch(raw):
+        return raw
     if "://" not in raw:
         raw = _with_scheme(raw)
     try:
@@ -120,13 +124,14 @@ def _bad_url(raw: str, why: str) -> Refusal:
 def with_roles(addresses: Sequence[str]) -> tuple[Participant, ...]:
     """Make participants with distinct roles.
 
-    A bundled agent's role is its name; a remote agent is `agent`, or `agent_1`, `agent_2` ... if
-    there are several.
+    The role of a bundled agent, or of code, is its name; a remote agent is `agent`, or `agent_1`,
+    `agent_2` ... if there are several.
     """
-    remote = [address for address in addresses if not address.startswith(BUILTIN_PREFIX)]
+    named = (BUILTIN_PREFIX, PYTHON_PREFIX)
+    remote = [address for address in addresses if not address.startswith(named)]
     participants = []
     for address in addresses:
-        role = address.removeprefix(BUILTIN_PREFIX)
+        role = address.removeprefix(BUILTIN_PREFIX).removeprefix(PYTHON_PREFIX)
         if address in remote:
             role = "agent" if len(remote) == 1 else f"agent_{remote.index(address) + 1}"
         participants.append(Participant(role=role, address=address))
@@ -138,7 +143,7 @@ def agent_key(address: str) -> str:
 
     `localhost` is 127.0.0.1; the scheme's default port and a trailing slash are optional.
     """
-    if address.startswith(BUILTIN_PREFIX):
+    if address.startswith((BUILTIN_PREFIX, PYTHON_PREFIX)):
         return address
     parts = urlsplit(address)
     host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from a2a.types import AgentCard, AgentInterface
 from a2a.utils.constants import TransportProtocol
@@ -61,11 +62,13 @@ def usable_card(
     has_token: bool,
     policy: NetworkPolicy = _DEFAULT_POLICY,
     unusable: Mapping[str, str] = MappingProxyType({}),
+    any_host: bool = False,
 ) -> AgentCard:
     """Return a copy of `card` with only the interface that will be called, at its safe address.
 
     A card names its interfaces in its order of preference: the transport is that of the first one
-    that can be called. Among those of this transport, protocol 1.0 is preferred to others.
+    that can be called. Among those of this transport, protocol 1.0 is preferred to others. With
+    `any_host`, for code that has no address, hosts in the card are ignored.
 
     Raises:
         CardError: The card has no such interface, or no name.
@@ -84,7 +87,8 @@ def usable_card(
         else:
             try:
                 target_of = grpc_endpoint if binding == GRPC else endpoint
-                target = target_of(address, interface.url, has_token=has_token)
+                named = urlsplit(interface.url).path if any_host else interface.url
+                target = target_of(address, named, has_token=has_token)
                 policy.check_url(target)
             except (AddressError, AgentForbiddenError) as exc:
                 refusals.append(str(exc))

@@ -72,8 +72,9 @@ class Connection:
         resolver: Resolver = system_resolver,
         sleep: Sleep = asyncio.sleep,
         app: ASGIApp | None = None,
+        shown: str | None = None,
     ) -> None:
-        self.url = address.url
+        self.url = address.url if shown is None else shown
         self.redact = TokenRedactor(token)
         self._address = address
         self._token = token
@@ -81,6 +82,7 @@ class Connection:
         self._ssl_context = ssl_context
         self._policy = policy
         self._sleep = sleep
+        self._is_code = shown is not None
         self._unusable = unusable_bindings(in_process=app is not None)
         self._gate = Gate(policy, resolver=resolver)
         self._retry_policy = RetryPolicy(
@@ -156,7 +158,7 @@ class Connection:
         try:
             with exchange(current), self._map_errors("fetching the card of"):
                 async with asyncio.timeout(self._limits.probe_timeout_s):
-                    await A2ACardResolver(self._http, self.url).get_agent_card()
+                    await A2ACardResolver(self._http, self._address.url).get_agent_card()
         except (AgentError, TimeoutError):
             return False
         return True
@@ -212,7 +214,7 @@ class Connection:
         try:
             with exchange(current), self._map_errors("fetching the card of"):
                 async with asyncio.timeout(self._limits.card_timeout_s):
-                    sent = await A2ACardResolver(self._http, self.url).get_agent_card()
+                    sent = await A2ACardResolver(self._http, self._address.url).get_agent_card()
             card = self.redact.message(sent)
             usable = usable_card(
                 card,
@@ -220,6 +222,7 @@ class Connection:
                 has_token=self._token is not None,
                 policy=self._policy,
                 unusable=self._unusable,
+                any_host=self._is_code,
             )
             transport = await self._open_transport(usable)
         except TimeoutError as exc:

@@ -21,7 +21,14 @@ import httpx
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Scope
 
+PYTHON_PREFIX = "python:"
+"""Marks an address that names code of a Python program: `python:refund_bot`."""
 _log = logging.getLogger(__name__)
+
+
+def called_at(address: str) -> str:
+    """Return the address that requests to `python:<name>` carry, on a host that no network has."""
+    return f"http://{address.removeprefix(PYTHON_PREFIX).lower()}.invalid"
 
 
 class AsgiTransport(httpx.AsyncBaseTransport):

@@ -34,6 +34,7 @@ from tau_bridge.a2a.adk import MOST_MISSED
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.faults import task_error
 from tau_bridge.a2a.guard import Exchange, Sleep, default_ssl_context, exchange
+from tau_bridge.a2a.in_process import PYTHON_PREFIX, called_at
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.policy import NetworkPolicy, Resolver, system_resolver
 from tau_bridge.a2a.replies import (
@@ -77,7 +78,7 @@ class Messenger:
         resolver: Looks up the names of hosts.
         sleep: Waits for agents that are busy.
         apps: Agents that are ASGI applications in this process, by the addresses that they are to
-            have. They run in the caller's event loop, and are called whatever the policy says, for
+            have: `http://...`, or `python:<name>`. They run in the caller's event loop, and are called whatever the policy says, for
             nothing leaves the process. Their lifespan is not run: the owner of an
             application starts and stops it.
 
@@ -101,10 +102,9 @@ class Messenger:
         self.policy = policy
         self.caller = caller
         self._tokens = {
-            AgentAddress.parse(url).url: _check_token(url, token)
-            for url, token in (tokens or {}).items()
+            _parse(url).url: _check_token(url, token) for url, token in (tokens or {}).items()
         }
-        self._apps = {AgentAddress.parse(url).url: app for url, app in (apps or {}).items()}
+        self._apps = {_parse(url).url: app for url, app in (apps or {}).items()}
         self._ssl_context = ssl_context
         self._resolver = resolver
         self._sleep = sleep
@@ -172,7 +172,7 @@ class Messenger:
         if self._closed:
             raise RuntimeError("the messenger is closed")
         try:
-            address = AgentAddress.parse(url)
+            address = _parse(url)
         except AddressError as exc:
             shown = url.rpartition("@")[2]
             raise AgentUnreachableError(
@@ -181,6 +181,13 @@ class Messenger:
         connection = self._connections.get(address)
         if connection is None:
             app = self._apps.get(address.url)
+            is_code = url.startswith(PYTHON_PREFIX)
+            if is_code and app is None:
+                raise AgentUnreachableError(
+                    url,
+                    "it is code of a Python program, which alone can call it: evaluate it there with"
+                    " greenroom.evaluate, or go on with a run by greenroom.resume(run, agent)",
+                )
             connection = self._connections[address] = Connection(
                 address,
                 token=self._tokens.get(address.url),
@@ -190,6 +197,7 @@ class Messenger:
                 resolver=self._resolver,
                 sleep=self._sleep,
                 app=app,
+                shown=url if is_code else None,
             )
         return connection
 
@@ -515,6 +523,10 @@ class Conversation:
             async with asyncio.timeout(self._limits.settle_s):
                 async for _ in events:
                     pass
+
+
+def _parse(url: str) -> AgentAddress:
+    return AgentAddress.parse(called_at(url) if url.startswith(PYTHON_PREFIX) else url)
 
 
 def _check_token(url: str, token: str) -> str:

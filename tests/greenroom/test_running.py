@@ -70,8 +70,8 @@ async def test_what_does_not_exist_is_refused_by_name(arguments, message, tmp_pa
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"agent": None}, "agent is None: give a text, or a list"),
-        ({"agent": [None]}, "agent is .None.: give a text, or a list"),
+        ({"agent": None}, "agent is None: give an address, .* a function"),
+        ({"agent": [None]}, "agent is None: give an address, .* a function"),
         ({"agent": "nul"}, "^there is no agent 'nul': did you mean 'null'"),
         ({"benchmark_or_domain": ["mock"]}, "benchmark_or_domain is .'mock'.: give one name"),
         ({"tasks": 0}, "tasks is 0: give a whole number from 1"),
