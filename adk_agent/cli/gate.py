@@ -7,7 +7,7 @@ import sys
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.core.escaping import escape_controls
 from adk_agent.results.headlines import HeadlineRow
-from adk_agent.results.meaning import figures_of, gated_rows
+from adk_agent.results.meaning import figures_of
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import OverallRow, SummaryRow
 from adk_agent.results.tables import score_range
@@ -30,7 +30,7 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
     if fail_under is None:
         return OK if report.status == "complete" else INCOMPLETE
     codes = []
-    for row in gated_rows(report):
+    for row in report.score_rows:
         if isinstance(row, SummaryRow) and row.by_headlines:
             codes += [_headline_code(each, fail_under) for each in figures_of(report, row)] or [
                 INCOMPLETE

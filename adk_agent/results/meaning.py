@@ -8,10 +8,8 @@ from adk_agent.core.escaping import one_line
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import (
-    CEILING,
     FLOOR,
     NOT_EVALUATED,
-    OverallRow,
     ScoreRow,
     SummaryRow,
     TaskRow,
@@ -27,7 +25,7 @@ MOST_REASON_CHARS = 156
 def meaning_lines(report: EvaluationReport) -> list[str]:
     """Say what each agent's score means, in one line per agent."""
     lines = []
-    rows = gated_rows(report)
+    rows = report.score_rows
     agents = [row.participant for row in rows]
     for row in rows:
         domains = (row.domain,) if isinstance(row, SummaryRow) else row.domains
@@ -45,20 +43,6 @@ def meaning_lines(report: EvaluationReport) -> list[str]:
         elif trials:
             lines.append(f"{row.participant}{where}: {'; '.join(_meaning(row, trials, tasks))}")
     return lines
-
-
-def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
-    """Return the rows that must reach the bound: for each agent one over all domains.
-
-    It has one for each benchmark if there are several, and one for each domain whose headlines
-    replace pass^k. The floor and ceiling agents are left out if
-    there are others.
-    """
-    together = {domain for row in report.overall for domain in row.domains}
-    rows: list[OverallRow | SummaryRow] = [*report.overall]
-    rows += [row for row in report.summary if row.domain not in together]
-    agents = [row for row in rows if row.participant not in (FLOOR, CEILING)]
-    return agents or rows
 
 
 def figures_of(report: EvaluationReport, row: ScoreRow) -> list[HeadlineRow]:
