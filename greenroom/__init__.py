@@ -13,10 +13,11 @@ private.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import version as _version
+import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from adk_agent.core.errors import GreenroomError as GreenroomError
     from adk_agent.results.comparison import RunComparison as Comparison
     from adk_agent.results.progress import Progress as Progress
@@ -54,8 +55,6 @@ __all__ = [
     "resume",
 ]
 
-__version__ = _version("greenroom")
-
 _WHERE = {
     "Benchmark": ("tau_bridge.benchmark", "Benchmark"),
     "Comparison": ("adk_agent.results.comparison", "RunComparison"),
@@ -78,6 +77,8 @@ _WHERE = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":  # read on first use: every start of pytest imports this package
+        return importlib.metadata.version("greenroom")
     if name not in _WHERE:
         raise AttributeError(f"module 'greenroom' has no attribute {name!r}")
     module, attribute = _WHERE[name]

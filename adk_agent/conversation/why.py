@@ -58,7 +58,7 @@ def why(intent: Why, status: RunStatus, rows: Sequence[TrialRow], deps: Conversa
     head = f"{task} passed in {passed} of {trials} in run {status.run_id}."
     redactor = ModelRedactor(deps.secrets)
     stored = StoredTrials(deps.results_dir, status.run_id)
-    parts = [head, *(_trial(row, stored, redactor) for row in lost[:MOST_TRIALS])]
+    parts = [head, *(trial_text(row, stored, redactor) for row in lost[:MOST_TRIALS])]
     if len(lost) > MOST_TRIALS:
         parts.append(f"{len(lost) - MOST_TRIALS} more of its trials did not pass; see the report.")
     return Answer(text="\n\n".join(parts))
@@ -133,8 +133,12 @@ def _tasks(rows: Sequence[TrialRow]) -> str:
     return f"{', '.join(ids[:_MOST_EXAMPLES])}{more}"
 
 
-def _trial(row: TrialRow, stored: StoredTrials, redactor: ModelRedactor) -> str:
-    """Explain one trial: its end, what was missed, the calls that differ, and an excerpt."""
+def trial_text(row: TrialRow, stored: StoredTrials, redactor: ModelRedactor) -> str:
+    """Explain one trial: its end, what was missed, the calls that differ, and an excerpt.
+
+    Raises:
+        StorageError: The trial cannot be read.
+    """
     shown = redactor.model(row)
     lines = [f"**{short(shown.participant)}, trial {shown.trial}**: {outcome(shown)}"]
     lines += [f"- not met: {each}" for each in _missed(shown)]

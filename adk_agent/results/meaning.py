@@ -10,6 +10,7 @@ from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import (
     FLOOR,
     NOT_EVALUATED,
+    OverallRow,
     ScoreRow,
     SummaryRow,
     TaskRow,
@@ -28,21 +29,41 @@ def meaning_lines(report: EvaluationReport) -> list[str]:
     rows = report.score_rows
     agents = [row.participant for row in rows]
     for row in rows:
-        domains = (row.domain,) if isinstance(row, SummaryRow) else row.domains
-        trials = [
-            trial
-            for trial in report.trials
-            if trial.participant == row.participant and trial.domain in domains
-        ]
-        tasks = [task for task in report.tasks if task.domain in domains]
-        where = f" on {' and '.join(domains)}" if agents.count(row.participant) > 1 else ""
+        where = f" on {' and '.join(_domains(row))}" if agents.count(row.participant) > 1 else ""
         if isinstance(row, SummaryRow) and row.by_headlines:
             lines += [
                 f"{row.participant} in {row.domain}: {figures}" for figures in _figures(report, row)
             ]
-        elif trials:
-            lines.append(f"{row.participant}{where}: {'; '.join(_meaning(row, trials, tasks))}")
+        elif row.trials:
+            lines.append(f"{row.participant}{where}: {meaning_of(report, row)}")
     return lines
+
+
+def meaning_of(report: EvaluationReport, row: OverallRow | SummaryRow) -> str:
+    """Say what the score of one of the report's rows means."""
+    trials = _trials(report, row)
+    tasks = [task for task in report.tasks if task.domain in _domains(row)]
+    return "; ".join(_meaning(row, trials, tasks))
+
+
+def best_above_floor(report: EvaluationReport, row: OverallRow | SummaryRow) -> float | None:
+    """Return pass^1 minus the floor's, with failed trials as passed; None without a floor."""
+    if row.floor is None or row.floor.pass_1 is None:
+        return None
+    _, high = pass_1_beside("floor", _trials(report, row), report.tasks)
+    return None if high is None else high - row.floor.pass_1
+
+
+def _domains(row: OverallRow | SummaryRow) -> tuple[str, ...]:
+    return (row.domain,) if isinstance(row, SummaryRow) else row.domains
+
+
+def _trials(report: EvaluationReport, row: OverallRow | SummaryRow) -> list[TrialRow]:
+    return [
+        trial
+        for trial in report.trials
+        if trial.participant == row.participant and trial.domain in _domains(row)
+    ]
 
 
 def figures_of(report: EvaluationReport, row: ScoreRow) -> list[HeadlineRow]:
