@@ -298,3 +298,13 @@ async def test_a_run_of_a_function_is_resumed_in_python_alone(tmp_path):
         await greenroom.aresume(report.run_id, refuses, seed=1)
     again = await greenroom.aresume(report.run_id, refuses, **options)
     assert (again.run_id, again.status, len(again.trials)) == (report.run_id, "complete", 1)
+
+
+async def test_the_page_of_a_function_names_no_command_that_cannot_call_it(tmp_path):
+    report = await evaluated(refuses, tmp_path)
+    shown = await greenroom.aask(
+        "export the page", run=report.run_id, results_dir=tmp_path, offline=True
+    )
+    page = shown.files[0].read_text()
+    assert "python:refuses: code of a Python program; greenroom.evaluate plays it again" in page
+    assert "greenroom run" not in page

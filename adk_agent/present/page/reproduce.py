@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adk_agent.core.plan import EvaluationPlan
 from adk_agent.requests.description import equivalent_command
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.store import RunManifest
 from evals.base import Evaluation
+from tau_bridge.a2a.in_process import PYTHON_PREFIX
 
 MOST_TASKS_IN_COMMAND = 2_000
 
@@ -35,14 +37,22 @@ def recipe(report: EvaluationReport, manifest: RunManifest | None) -> Recipe:
     tasks = sum(len(planned.task_ids) for planned in plan.tasks)
     return Recipe(
         request=report.request,
-        command=equivalent_command(plan)
-        if tasks <= MOST_TASKS_IN_COMMAND
-        else f"(too long for this page: {tasks:,} tasks; the plan stands in manifest.json)",
+        command=_command(plan, tasks),
         versions=tuple(sorted(report.versions.items())),
         data=tuple((name, each.source, each.revision) for name, each in sorted(origins.items())),
         seeds=tuple(seeds),
         facts=tuple(_facts(report)),
     )
+
+
+def _command(plan: EvaluationPlan, tasks: int) -> str:
+    """Return the command that plays a plan again, or why there is none."""
+    code = [each.address for each in plan.participants if each.address.startswith(PYTHON_PREFIX)]
+    if code:
+        return f"({', '.join(code)}: code of a Python program; greenroom.evaluate plays it again)"
+    if tasks > MOST_TASKS_IN_COMMAND:
+        return f"(too long for this page: {tasks:,} tasks; the plan stands in manifest.json)"
+    return equivalent_command(plan)
 
 
 def _facts(report: EvaluationReport) -> list[tuple[str, str]]:
