@@ -111,7 +111,7 @@ async def check_agent(
 
 @dataclass(frozen=True, kw_only=True)
 class _Reached:
-    """What came of fetching the card."""
+    """The answer where the card should be, and what was found about it."""
 
     findings: Sequence[Finding]
     is_there: bool = True

@@ -40,7 +40,7 @@ STATUS: Final = '{"status": "shipped", "arrives": "Friday"}'
 
 @dataclass(frozen=True)
 class Probe:
-    """What one conversation is about."""
+    """The subject of one conversation."""
 
     order_id: str
 
