@@ -42,13 +42,16 @@ def _check_address(url: str, address: AgentAddress, *, is_grpc: bool) -> Iterato
         return
     host = target.hostname or ""
     if host in _EVERY_INTERFACE:
-        yield warning(f"{quote(url)} is an address to listen on, which nobody can call", _ADVICE)
+        yield warning(
+            f"{quote(url)} is an address to listen on; others cannot call it",
+            f"messages go to the address that you gave; {_ADVICE}",
+        )
     elif is_this_machine(host) and not is_this_machine(base.hostname or ""):
         yield warning(f"{quote(url)} means the caller's own machine", _ADVICE)
     elif is_this_machine(host) and not is_grpc and _port(target) != _port(base):
         yield warning(
             f"{quote(url)} has another port than the agent",
-            f"messages go to the port that you gave instead; {_ADVICE}",
+            f"messages go to the port that you gave; {_ADVICE}",
         )
     elif base.scheme == "https" and target.scheme == "http":
         yield warning(

@@ -80,7 +80,7 @@ def _memory(first: Attempt, second: Attempt) -> Finding:
             " forgotten the first message",
             _BY_CONTEXT,
         )
-    return ok("the second message was answered in the same context")
+    return ok("the second message was answered; the reply does not show what is remembered")
 
 
 def _context_id(attempt: Attempt) -> str | None:

@@ -10,7 +10,7 @@ from a2a.types import AgentCard
 
 from tau_bridge.a2a.cards import CardError, usable_card
 from tau_bridge.agent_check.findings import Finding, counted, fails, ok, quote, skipped, warning
-from tau_bridge.errors import AgentAuthRequiredError, AgentRejectedError
+from tau_bridge.errors import AgentAccessError, AgentAuthRequiredError, AgentRejectedError
 
 if TYPE_CHECKING:
     from a2a.types import AgentInterface
@@ -123,6 +123,8 @@ def _broken(name: str, attempt: Attempt) -> Finding:
     advice = "an evaluation fails like this: read the agent's log"
     if isinstance(attempt.error, AgentAuthRequiredError):
         advice = "give its bearer token: --token TOKEN, or --token @FILE"
+    elif isinstance(attempt.error, AgentAccessError):
+        advice = f"messages went to {quote(attempt.interface.url)}: let the card name where they are served"
     return fails(f"{name} failed, {how}: {attempt.error}", advice)
 
 

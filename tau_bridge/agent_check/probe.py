@@ -58,7 +58,7 @@ class Probe:
         """Return what comes back after the first turn. The order's number is not said again."""
         calls = turn.message.tool_calls
         if not calls:
-            return (UserMessage(content="Yes, please look it up."),)
+            return (UserMessage(content="Yes, please look it up. Which number did I give you?"),)
         return tuple(
             ToolMessage(id=call.id, content=STATUS)
             if call.name == LOOK_UP

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ def read_keys(content: bytes) -> tuple[PublicKey, ...]:
     if text.startswith("-----BEGIN "):
         if "PRIVATE KEY" in text:
             raise KeyFileError("it holds a private key; give the public one")
+        if not _is_public_key(text):
+            raise KeyFileError("it holds no public key that can be read")
         return (PublicKey(None, text),)
     try:
         data = json.loads(text)
@@ -62,6 +65,19 @@ def read_keys(content: bytes) -> tuple[PublicKey, ...]:
     if not found:
         raise KeyFileError("it holds no public key that can be read")
     return found
+
+
+def _is_public_key(pem: str) -> bool:
+    """Tell whether a PEM text is a key that some algorithm can use."""
+    from jwt import PyJWTError  # imports cryptography, for signed cards only
+    from jwt.algorithms import get_default_algorithms
+
+    known = get_default_algorithms()
+    for name in ALGORITHMS:
+        with contextlib.suppress(PyJWTError, ValueError, TypeError):
+            known[name].prepare_key(pem)
+            return True
+    return False
 
 
 def _from_json(data: Any) -> tuple[PublicKey, ...]:
