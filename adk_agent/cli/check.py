@@ -120,7 +120,9 @@ async def _check(
         target = Target(
             address=AgentAddress.parse(url),
             token=token,
-            limits=MessengerLimits(timeout_s=timeout_s),
+            limits=MessengerLimits(
+                timeout_s=timeout_s, card_timeout_s=min(timeout_s, MessengerLimits.card_timeout_s)
+            ),
             policy=NetworkPolicy.open(),
             runtime=Runtime.system(),
         )

@@ -146,9 +146,10 @@ def check_latency(attempts: Sequence[Attempt], *, timeout_s: float) -> list[Find
     times = [each.latency_ms for each in attempts if each.error is None]
     if not times:
         return [skipped("there was no reply")]
-    shown = ", ".join(f"{each:.0f}" for each in times)
     noun = "reply" if len(times) == 1 else "replies"
-    found = f"{len(times)} {noun} in {shown} ms; the limit is {timeout_s:g} s"
+    found = (
+        f"the slowest of {len(times)} {noun} took {max(times):.0f} ms; the limit is {timeout_s:g} s"
+    )
     if max(times) <= timeout_s * 1000 * SLOW_SHARE:
         return [ok(found)]
     advice = "a reply that takes longer than the limit scores 0: raise --timeout, or speed it up"
