@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import difflib
 import json
+import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
@@ -82,7 +83,8 @@ def execute(parsed: argparse.Namespace) -> int:
     else:
         from adk_agent.cli.check_table import show_check  # imports rich
 
-        show_check(check, agent=parsed.agent)
+        bundled = address.startswith(BUILTIN_PREFIX)
+        show_check(check, next_run=_next_run(address if bundled else check.agent, parsed.token))
     return exit_code(check.verdict)
 
 
@@ -99,6 +101,14 @@ def _address(given: str, registered: Mapping[str, str]) -> str:
         if not near:
             raise
         raise RequestError(f"{error}; or did you mean {near[0]!r}?") from error
+
+
+def _next_run(agent: str, token: str | None) -> str:
+    """Return the command that evaluates the agent. A token is named, and never shown."""
+    flags = ["--agent", shlex.quote(agent), "--domain", "DOMAIN", "--num-tasks", "5"]
+    if token is not None:
+        flags += ["--token", shlex.quote(token) if token.startswith("@") else "TOKEN"]
+    return " ".join(["greenroom run", *flags])
 
 
 def exit_code(verdict: Verdict) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Final
 
 from rich.box import HEAVY_HEAD
@@ -18,20 +17,20 @@ PLAIN_WIDTH: Final = 100
 _STYLES: Final = {"ok": "green", "warning": "yellow", "fails": "bold red", "skipped": "dim"}
 
 
-def show_check(check: AgentCheck, *, agent: str) -> None:
+def show_check(check: AgentCheck, *, next_run: str) -> None:
     """Print a check.
 
     Args:
         check: The check.
-        agent: How the user named the agent; the next command names it alike.
+        next_run: The command that evaluates the agent.
     """
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
     name = f" ({escape_controls(check.agent_name)})" if check.agent_name else ""
-    console.print(Text(f"{escape_controls(agent)}{name}"))
+    console.print(Text(f"{escape_controls(check.agent)}{name}"))
     console.print(_table(check))
-    for line in verdict_lines(check, agent=agent):
+    for line in verdict_lines(check, next_run=next_run):
         console.print(Text(line), soft_wrap=True)
 
 
@@ -60,9 +59,8 @@ def _cell(finding: Finding) -> Text:
     return cell
 
 
-def verdict_lines(check: AgentCheck, *, agent: str) -> list[str]:
+def verdict_lines(check: AgentCheck, *, next_run: str) -> list[str]:
     """Return the verdict, and the next command."""
-    shown = escape_controls(shlex.quote(agent))
     sent = f"{counted(check.messages_sent, 'message')} sent"
     if check.verdict == "unreachable":
         return [f"Nothing answers at {escape_controls(check.agent)}."]
@@ -74,8 +72,8 @@ def verdict_lines(check: AgentCheck, *, agent: str) -> list[str]:
     but = f", with warnings: {_named(check, 'warning')}" if warned else ""
     return [
         f"Ready to be evaluated{but} ({sent}).",
-        f"next: greenroom run --agent {shown} --domain DOMAIN --num-tasks 5",
-        "greenroom list domains names the domains.",
+        f"next: {escape_controls(next_run)}",
+        "(greenroom list domains names the domains)",
     ]
 
 

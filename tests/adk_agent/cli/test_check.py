@@ -93,6 +93,15 @@ def test_a_token_is_read_from_a_file_and_shown_nowhere(shell, tmp_path):
         code, out, err = shell("check", url, "--token", f"@{tmp_path / 'token'}")
     assert code == 0
     assert token not in out + err
+    assert f"--num-tasks 5 --token @{tmp_path / 'token'}" in out
+
+
+def test_a_token_on_the_command_line_is_not_repeated(shell):
+    with serve(wants_token(shop_agent(), "a-secret")) as url:
+        code, out, err = shell("check", url, "--token", "a-secret")
+    assert code == 0
+    assert "a-secret" not in out + err
+    assert "--token TOKEN" in out
 
 
 def test_a_registered_agent_is_checked_by_its_name(shell, results_dir):
@@ -111,7 +120,7 @@ def test_a_registered_agent_is_checked_by_its_name(shell, results_dir):
         AgentRegistry(results_dir).add(RegisteredAgent(name="shop-bot", url=url, card=card))
         code, out, _ = shell("check", "shop-bot")
     assert code == 0
-    assert "next: greenroom run --agent shop-bot" in out
+    assert f"next: greenroom run --agent {url} " in out
 
 
 @pytest.mark.parametrize("name", ["null", "echo", "oracle", "gullible", "reference", "team:star5"])
