@@ -17,7 +17,15 @@ from tau_bridge.agent_check.card_answer import CardAnswer, CardFetcher, ParsedCa
 from tau_bridge.agent_check.clock_skew import check_clock
 from tau_bridge.agent_check.context import check_context
 from tau_bridge.agent_check.extensions import check_extensions
-from tau_bridge.agent_check.findings import AgentCheck, Check, CheckName, Verdict, fails, skipped
+from tau_bridge.agent_check.findings import (
+    AgentCheck,
+    Check,
+    CheckName,
+    Verdict,
+    fails,
+    one_line,
+    skipped,
+)
 from tau_bridge.agent_check.interfaces import (
     MAX_INTERFACES,
     check_interfaces,
@@ -101,7 +109,7 @@ async def check_agent(
     checks = [Check.of("reach", reached.findings), *answered.checks]
     return AgentCheck(
         agent=target.address.url,
-        agent_name=reached.parsed.card.name if reached.parsed is not None else None,
+        agent_name=None if reached.parsed is None else one_line(reached.parsed.card.name),
         checked_at=began_at,
         verdict=_verdict(checks, is_there=reached.is_there),
         messages_sent=answered.messages_sent,
@@ -189,7 +197,7 @@ async def _judge(
 
 def _context(sent: _Sent) -> list[Finding]:
     if sent.first is None or sent.first.turn is None:
-        return [skipped("there was no reply to go on from")]
+        return [skipped("a second message was not sent, because an earlier one got no reply")]
     return check_context(sent.first, sent.second, sent.others)
 
 

@@ -28,7 +28,7 @@ def check_context(
     if mixed:
         return mixed
     if second is None:
-        return [skipped("there was no reply to go on from")]
+        return [skipped("a second message was not sent, because an earlier one got no reply")]
     if second.error is not None:
         return [
             fails(

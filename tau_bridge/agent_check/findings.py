@@ -124,10 +124,15 @@ def skipped(why: str, advice: str = "") -> Finding:
     return Finding(status="skipped", found=why, advice=advice)
 
 
+def one_line(text: str, most: int = MAX_QUOTED) -> str:
+    """Put an agent's words on one line, shortened."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most]} ..."
+
+
 def quote(text: str, most: int = MAX_QUOTED) -> str:
     """Quote an agent's words on one line, shortened."""
-    line = " ".join(text.split())
-    return repr(line if len(line) <= most else f"{line[:most]} ...")
+    return repr(one_line(text, most))
 
 
 def counted(count: int, noun: str) -> str:

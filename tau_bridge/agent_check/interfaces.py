@@ -76,7 +76,12 @@ def _usable(card: AgentCard, target: Target, unusable: Mapping[str, str]) -> Age
 
 
 def check_interfaces(found: Sequence[Offer], attempts: Sequence[Attempt]) -> list[Finding]:
-    """Return what came of each interface."""
+    """Return what came of each interface.
+
+    Args:
+        found: The interfaces, the one first that an evaluation uses.
+        attempts: The messages that were sent.
+    """
     if not any(offer.card for offer in found):
         return [
             fails(
@@ -85,24 +90,26 @@ def check_interfaces(found: Sequence[Offer], attempts: Sequence[Attempt]) -> lis
             )
             for offer in found
         ] or [fails("its card names no interface", "name where messages go")]
-    return [each for offer in found for each in _findings(offer, attempts)]
+    return [_finding(offer, attempts, is_used=offer is found[0]) for offer in found]
 
 
-def _findings(offer: Offer, attempts: Sequence[Attempt]) -> list[Finding]:
+def _finding(offer: Offer, attempts: Sequence[Attempt], *, is_used: bool) -> Finding:
     name = _named(offer.interface)
     if offer.card is None:
-        return [_not_called(name, offer.why_not)]
+        return _not_called(name, offer.why_not)
     interface = offer.card.supported_interfaces[0]
     tried = [each for each in attempts if each.interface == interface]
     if not tried:
         why = "after an earlier failure" if attempts[-1].error else f"after {MAX_INTERFACES} others"
-        return [skipped(f"{name} was not tried, {why}")]
+        return skipped(f"{name} was not tried, {why}")
     broken = next((each for each in tried if each.error is not None), None)
     if broken is None:
-        return [ok(f"{name} answered {_how_often(tried)}")]
+        return ok(f"{name} answered {_how_often(tried)}")
     if isinstance(broken.error, AgentRejectedError):
-        return [_rejected(name, broken.error)]
-    return [_broken(name, broken)]
+        return _rejected(name, broken.error)
+    if not broken.streamed and any(each.streamed and each.error is None for each in tried):
+        return _stream_only(name, broken)
+    return _broken(name, broken, is_used=is_used)
 
 
 def _not_called(name: str, why: str) -> Finding:
@@ -118,14 +125,27 @@ def _rejected(name: str, error: AgentRejectedError) -> Finding:
     )
 
 
-def _broken(name: str, attempt: Attempt) -> Finding:
+def _stream_only(name: str, attempt: Attempt) -> Finding:
+    return warning(
+        f"{name} answered with a stream, and failed without one: {attempt.error}",
+        "evaluations use the stream; other clients need replies without one: serve both",
+    )
+
+
+def _broken(name: str, attempt: Attempt, *, is_used: bool) -> Finding:
     how = "with a stream" if attempt.streamed else "without a stream"
-    advice = "an evaluation fails like this: read the agent's log"
+    return fails(f"{name} failed, {how}: {attempt.error}", _advice(attempt, is_used=is_used))
+
+
+def _advice(attempt: Attempt, *, is_used: bool) -> str:
     if isinstance(attempt.error, AgentAuthRequiredError):
-        advice = "give its bearer token: --token TOKEN, or --token @FILE"
-    elif isinstance(attempt.error, AgentAccessError):
-        advice = f"messages went to {quote(attempt.interface.url)}: let the card name where they are served"
-    return fails(f"{name} failed, {how}: {attempt.error}", advice)
+        return "give its bearer token: --token TOKEN, or --token @FILE"
+    if isinstance(attempt.error, AgentAccessError):
+        url = quote(attempt.interface.url)
+        return f"messages went to {url}: let the card name where they are served"
+    if is_used:
+        return "an evaluation fails like this: read the agent's log"
+    return "evaluations use another interface; repair this one, or take it from the card"
 
 
 def _how_often(tried: Sequence[Attempt]) -> str:

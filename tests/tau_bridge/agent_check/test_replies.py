@@ -17,7 +17,7 @@ from tests.fakes import (
     scripted_agent,
     sse,
 )
-from tests.fakes.hostile import task_event
+from tests.fakes.hostile import says, task_event
 from tests.fakes.shop import Shop, call, shop_agent, wants_token, with_card
 
 TOKEN = "a-secret-of-many-letters"
@@ -50,6 +50,25 @@ async def test_an_agent_that_answers_with_http_500_fails(check, statuses):
     assert statuses(await check(http_500())) == {"interfaces": "fails"}
 
 
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON", "GRPC"])
+async def test_each_binding_can_be_the_only_one(check, of, binding):
+    result = await check(shop_agent(bindings=(binding,)))
+    assert result.verdict == "ready"
+    for version in ("1.0", "0.3"):
+        assert f"{binding} {version} answered" in of(result, "interfaces")
+    assert "the last: completed" in of(result, "streaming")
+
+
+async def test_grpc_is_skipped_where_the_extra_is_missing(check, statuses, of, monkeypatch):
+    monkeypatch.setattr("tau_bridge.a2a.grpc_transport.find_spec", lambda _: None)
+    app = with_card(shop_agent(), bindings=("JSONRPC", "GRPC"), protocols=("1.0",))
+    result = await check(app)
+    assert statuses(result) == {}
+    assert "skipped: GRPC 1.0 was not tried: transport 'GRPC' needs the extra grpc" in of(
+        result, "interfaces"
+    )
+
+
 # --- Streaming ---
 
 
@@ -67,6 +86,14 @@ async def test_a_stream_that_is_declared_and_broken_fails(check, statuses, of):
     result = await check(raw_agent(answer))
     assert statuses(result)["streaming"] == "fails"
     assert "declare capabilities.streaming false" in of(result, "streaming")
+
+
+async def test_an_agent_that_only_streams_is_a_warning(check, statuses, of):
+    message = {"messageId": "m", "contextId": "c", "role": "ROLE_AGENT"}
+    message["parts"] = [{"text": call("respond", content="hello")}]
+    result = await check(says(sse({"message": message})))
+    assert statuses(result) == {"interfaces": "warning"}
+    assert "evaluations use the stream" in of(result, "interfaces")
 
 
 async def test_a_stream_that_ends_before_its_task_fails(check, statuses, of):
