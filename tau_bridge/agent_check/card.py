@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +13,6 @@ from a2a.utils.errors import InvalidParamsError
 from a2a.utils.proto_utils import validate_proto_required_fields
 
 from tau_bridge.agent_check.findings import Finding, fails, ok, quote, warning
-from tau_bridge.errors import nearest
 
 if TYPE_CHECKING:
     from tau_bridge.agent_check.card_answer import ParsedCard
@@ -68,8 +68,8 @@ def _missing_fields(card: AgentCard) -> list[str]:
 def _unknown(converted: Mapping[str, Any]) -> Iterator[Finding]:
     for path, known in _unknown_fields(converted, AgentCard.DESCRIPTOR, ""):
         if path not in _LEGACY_FIELDS:
-            hint = nearest(path.rpartition(".")[2], known)
-            meant = hint if hint.startswith("did you mean") else "move what is your own elsewhere"
+            near = difflib.get_close_matches(path.rpartition(".")[2], known, n=1)
+            meant = f"did you mean {near[0]!r}?" if near else "remove it"
             yield warning(f"A2A has no field {quote(path)}", f"clients ignore it: {meant}")
 
 
@@ -137,22 +137,24 @@ def _modes(card: AgentCard) -> Iterator[Finding]:
 
 
 def _controls(sent: Any) -> list[Finding]:
-    texts = {path: text for path, text in _texts(sent, "") if not _is_plain(text)}
+    texts = {path: text for path, text in _texts(sent) if not _is_plain(text)}
     return [
         warning(f"{quote(path)} holds control characters", "write plain text: terminals obey them")
         for path in texts
     ]
 
 
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _texts(inner, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _texts(inner, f"{path}[{index}]")
+def _texts(sent: Any) -> Iterator[tuple[str, str]]:
+    """Yield every text with its path. Without recursion, for a card may be nested deeply."""
+    waiting = [("", sent)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, Mapping):
+            waiting += [(f"{path}.{key}".lstrip("."), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(f"{path}[{index}]", inner) for index, inner in enumerate(value)]
 
 
 def _is_plain(text: str) -> bool:

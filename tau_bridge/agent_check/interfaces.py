@@ -107,8 +107,8 @@ def _finding(offer: Offer, attempts: Sequence[Attempt], *, is_used: bool) -> Fin
         return ok(f"{name} answered {_how_often(tried)}")
     if isinstance(broken.error, AgentRejectedError):
         return _rejected(name, broken.error)
-    if not broken.streamed and any(each.streamed and each.error is None for each in tried):
-        return _stream_only(name, broken)
+    if {each.streamed for each in tried if each.error is None} == {not broken.streamed}:
+        return _unlike(name, broken)
     return _broken(name, broken, is_used=is_used)
 
 
@@ -125,9 +125,12 @@ def _rejected(name: str, error: AgentRejectedError) -> Finding:
     )
 
 
-def _stream_only(name: str, attempt: Attempt) -> Finding:
+def _unlike(name: str, broken: Attempt) -> Finding:
+    """Judge an interface that answers either with a stream or without one."""
+    if broken.streamed:
+        return fails(f"{name} answered without a stream only", "see streaming")
     return warning(
-        f"{name} answered with a stream, and failed without one: {attempt.error}",
+        f"{name} answered with a stream, and failed without one: {broken.error}",
         "evaluations use the stream; other clients need replies without one: serve both",
     )
 
@@ -166,10 +169,8 @@ def check_latency(attempts: Sequence[Attempt], *, timeout_s: float) -> list[Find
     times = [each.latency_ms for each in attempts if each.error is None]
     if not times:
         return [skipped("there was no reply")]
-    noun = "reply" if len(times) == 1 else "replies"
-    found = (
-        f"the slowest of {len(times)} {noun} took {max(times):.0f} ms; the limit is {timeout_s:g} s"
-    )
+    which = "the reply" if len(times) == 1 else f"the slowest of {len(times)} replies"
+    found = f"{which} took {max(times):.0f} ms; the limit is {timeout_s:g} s"
     if max(times) <= timeout_s * 1000 * SLOW_SHARE:
         return [ok(found)]
     advice = "a reply that takes longer than the limit scores 0: raise --timeout, or speed it up"

@@ -24,10 +24,10 @@ def check_streaming(card: AgentCard, attempts: Sequence[Attempt]) -> list[Findin
     streams = [each for each in attempts if each.streamed]
     if not streams:
         return [skipped("no message was sent")]
-    broken = next((each for each in streams if each.error is not None), None)
-    if broken is not None:
-        return [_broken(broken, attempts)]
-    unended = [each for each in streams if not _has_ended(each.events)]
+    whole = [each for each in streams if each.error is None]
+    if not whole:
+        return [_broken(streams[0], attempts)]
+    unended = [each for each in whole if not _has_ended(each.events)]
     if unended:
         return [
             fails(
@@ -36,7 +36,7 @@ def check_streaming(card: AgentCard, attempts: Sequence[Attempt]) -> list[Findin
                 "keep the stream open until the task is completed or waits for input",
             )
         ]
-    return [ok(_described(streams[0].events))]
+    return [ok(_described(whole[0].events))]
 
 
 def _broken(attempt: Attempt, attempts: Sequence[Attempt]) -> Finding:

@@ -28,12 +28,15 @@ def is_in_form(attempt: Attempt) -> bool:
 
 
 def check_text_wire(attempts: Sequence[Attempt]) -> list[Finding]:
-    """Return the form of the replies, of the first message's and of the others' if it differs."""
+    """Return the form of the first reply, and the flaws of the others, each kind once."""
     answered = [each for each in attempts if each.turn is not None]
     if not answered:
         return [skipped("there was no reply")]
-    found = [_finding(each) for each in answered]
-    return list(dict.fromkeys([found[0], *(each for each in found if each.status != "ok")]))
+    kinds: dict[tuple[str, ...], Finding] = {}
+    for attempt in answered:
+        kinds.setdefault(attempt.turn.repairs if attempt.turn else (), _finding(attempt))
+    first, *others = kinds.values()
+    return [first, *(each for each in others if each.status != "ok")]
 
 
 def _finding(attempt: Attempt) -> Finding:

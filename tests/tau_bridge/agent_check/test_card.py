@@ -81,6 +81,13 @@ async def test_a_card_with_many_flaws_is_cut(check):
     assert card.findings[-1].found == "and 980 more"
 
 
+async def test_a_card_that_is_nested_deeply_is_no_crash(check, statuses):
+    deep = "leaf"
+    for _ in range(900):
+        deep = {"a": deep}
+    assert statuses(await check(with_card(shop_agent(), setting(own=deep)))) == {"card": "warning"}
+
+
 def at(url):
     return lambda card: [each.update(url=url) for each in card["supportedInterfaces"]] and None
 

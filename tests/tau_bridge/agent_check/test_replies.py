@@ -84,7 +84,8 @@ async def test_a_stream_that_is_declared_and_broken_fails(check, statuses, of):
         return Response(status_code=500) if "Stream" in body["method"] else unary(request, body)
 
     result = await check(raw_agent(answer))
-    assert statuses(result)["streaming"] == "fails"
+    assert statuses(result) == {"interfaces": "fails", "streaming": "fails"}
+    assert "answered without a stream only" in of(result, "interfaces")
     assert "declare capabilities.streaming false" in of(result, "streaming")
 
 
@@ -181,6 +182,17 @@ async def test_an_agent_that_forgets_is_a_warning(check, statuses, of):
     result = await check(scripted_agent(forgetful))
     assert statuses(result)["context"] == "warning"
     assert "may have forgotten" in of(result, "context")
+
+
+async def test_a_conversation_that_cannot_go_on_fails(check, statuses, of):
+    def once(text, context_id):
+        if "Policy" not in text:
+            raise RuntimeError("no second message")
+        return call("respond", content="Shall I look it up?")
+
+    result = await check(scripted_agent(once))
+    assert statuses(result) == {"interfaces": "fails", "context": "fails"}
+    assert "answer every message with this contextId" in of(result, "context")
 
 
 async def test_an_agent_with_a_new_context_each_time_is_a_warning(check, statuses):
