@@ -38,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = (
         "Check an agent before it is evaluated: its card, each interface, authentication,"
-        " streaming, signature and the form of its replies. It is sent two messages, and one more"
-        " for each further interface."
+        " streaming, signature and the form of its replies. It is sent three messages, or one more"
+        " than its card has interfaces."
     )
     parser.epilog = (
         "exit codes: 0 ready to be evaluated, perhaps with warnings; 1 something fails; 2 the"

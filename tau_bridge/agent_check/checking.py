@@ -81,7 +81,7 @@ class _Sent:
 async def check_agent(
     target: Target, *, keys: Sequence[PublicKey] = (), say: Say = lambda _: None
 ) -> AgentCheck:
-    """Check the agent at an address. Sends it two messages, and one more for each further interface.
+    """Check an agent. Sends it three messages, or one more than its card has interfaces.
 
     Args:
         target: The agent, its token and the limits.

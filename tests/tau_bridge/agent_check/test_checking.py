@@ -27,7 +27,7 @@ async def test_a_good_agent_is_ready_and_every_check_is_ok(check, of):
         ({"protocols": ("1.0", "0.3"), "bindings": ("JSONRPC", "HTTP+JSON")}, 5),
     ],
 )
-async def test_two_messages_are_sent_and_one_more_for_each_further_interface(
+async def test_three_messages_are_sent_or_one_more_than_there_are_interfaces(
     check, options, expected
 ):
     agent = RequestLog(shop_agent(**options))
