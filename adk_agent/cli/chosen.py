@@ -143,7 +143,7 @@ def reading_of(parsed: argparse.Namespace, domains: tuple[str, ...]) -> Reading:
         for domain in dict.fromkeys(domains)
     )
     request = EvaluationRequest(
-        participants=with_roles(list(dict.fromkeys(map(_address, parsed.agent)))),
+        participants=with_roles(list(dict.fromkeys(map(agent_address, parsed.agent)))),
         selections=selections,
         named_size=bool(parsed.tasks),
         reasoning="Chosen by flags.",
@@ -155,8 +155,12 @@ def reading_of(parsed: argparse.Namespace, domains: tuple[str, ...]) -> Reading:
     )
 
 
-def _address(given: str) -> str:
-    """Return an address in normal form; a bundled agent may be given by its name alone."""
+def agent_address(given: str) -> str:
+    """Return an address in normal form; a bundled agent may be given by its name alone.
+
+    Raises:
+        RequestError: It is no address, and no name of a bundled agent.
+    """
     return parse_address(BUILTIN_PREFIX + given if given in BUNDLED_AGENTS else given)
 
 

@@ -17,6 +17,7 @@ exit codes: 0 success, 1 a check failed, 2 the request or an argument cannot be 
 3 infrastructure was missing or the evaluation is incomplete, 130 interrupted
 """
 COMMANDS = {
+    "check": "check an agent before it is evaluated",
     "run": "evaluate agents, from a sentence or from AgentBeats JSON",
     "ask": "ask about evaluations and runs, in plain English",
     "status": "show the progress of a run",

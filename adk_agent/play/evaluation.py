@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -346,15 +347,17 @@ class _Run:
         cards = await asyncio.gather(
             *(messenger.card(urls[address]) for address in addresses), return_exceptions=True
         )
-        problems = []
+        problems = {}
         for address, card in zip(addresses, cards, strict=True):
             if isinstance(card, AgentError):
-                problems.append(f"{address}: {card}")
+                problems[address] = f"  {address}: {card}"
             elif isinstance(card, BaseException):
                 raise card
         if problems:
             raise PreflightError(
-                "cannot evaluate, because an agent is not ready:\n  " + "\n  ".join(problems)
+                "cannot evaluate, because an agent is not ready:\n"
+                + "\n".join(problems.values())
+                + f"\nto see more: greenroom check {shlex.quote(next(iter(problems)))}"
             )
 
     async def _play_and_report(

@@ -59,7 +59,19 @@ class _Resolved:
 
 
 class Connection:
-    """A connection to one agent. It owns its sockets; its owner closes it."""
+    """A connection to one agent. It owns its sockets; its owner closes it.
+
+    Args:
+        address: Where the agent is.
+        token: Its bearer token.
+        limits: How long it may take and how much it may send.
+        ssl_context: TLS settings.
+        policy: Which addresses may be called.
+        resolver: Looks up the names of hosts.
+        sleep: Waits for an agent that is busy.
+        app: The agent, where it is an application in this process.
+        card: The agent's card, if it was fetched already.
+    """
 
     def __init__(
         self,
@@ -73,11 +85,13 @@ class Connection:
         sleep: Sleep = asyncio.sleep,
         app: ASGIApp | None = None,
         shown: str | None = None,
+        card: AgentCard | None = None,
     ) -> None:
         self.url = address.url if shown is None else shown
         self.redact = TokenRedactor(token)
         self._address = address
         self._token = token
+        self._card = card
         self._limits = limits
         self._ssl_context = ssl_context
         self._policy = policy
@@ -135,15 +149,19 @@ class Connection:
             async for event in transport.send_message(request, context=self._context(traceparent)):
                 yield self.redact.message(event)
 
-    async def task(self, task_id: str, *, traceparent: str) -> Task:
+    async def task(self, task_id: str, *, traceparent: str, answered: bool = True) -> Task:
         """Return the task as it stands now.
+
+        Args:
+            task_id: Which task.
+            traceparent: Of the step that looks at it.
+            answered: Whether the agent has answered already, as one has that gave a task.
 
         Raises:
             AgentError: The call failed.
         """
         transport = (await self._get_resolved()).transport
-        # An agent that gave a task has answered already.
-        with self._map_errors("asking for the task of", answered=True):
+        with self._map_errors("asking for the task of", answered=answered):
             task = await transport.get_task(
                 GetTaskRequest(id=task_id), context=self._context(traceparent)
             )
@@ -214,7 +232,8 @@ class Connection:
         try:
             with exchange(current), self._map_errors("fetching the card of"):
                 async with asyncio.timeout(self._limits.card_timeout_s):
-                    sent = await A2ACardResolver(self._http, self._address.url).get_agent_card()
+                    resolver = A2ACardResolver(self._http, self._address.url)
+                    sent = self._card or await resolver.get_agent_card()
             card = self.redact.message(sent)
             usable = usable_card(
                 card,

@@ -276,6 +276,11 @@ def is_between(exc: httpx.TransportError) -> bool:
     return _fault(exc) is Fault.UNREACHABLE
 
 
+def is_unreadable(exc: Exception) -> bool:
+    """Tell whether an error means that an answer has not the shape which it should have."""
+    return _fault(exc) is Fault.PROTOCOL
+
+
 def _fault(exc: Exception) -> Fault | None:
     if isinstance(exc, httpx.RemoteProtocolError) and str(exc).startswith(_BROKEN_OFF):
         return Fault.UNREACHABLE

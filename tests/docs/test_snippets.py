@@ -70,6 +70,7 @@ VOLATILE = (
     (r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)", "TIME"),
     (r"\b\d+(?:\.\d+)? ms\b", "N ms"),
     (r"(?<=[ =])v?\d+\.\d+\.\d+(?:\.\w+)?\b", "VERSION"),
+    (r" +│", " │"),  # the padding of a cell, whose durations have different numbers of digits
 )
 VOLATILE_KEYS = re.compile(r".*_ms$|trace_id|step_id|versions|.*_time$")
 PROGRESS = re.compile(r"^\[\d+/\d+\] ")

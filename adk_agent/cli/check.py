@@ -1,0 +1,180 @@
+"""`greenroom check`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import difflib
+import json
+import shlex
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adk_agent.cli import values
+from adk_agent.cli.chosen import agent_address
+from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
+from adk_agent.cli.flags import DEFAULT_TIMEOUT_S, add_results_dir, read_token, settings_of
+from adk_agent.core.errors import RequestError
+from adk_agent.core.plan import BUILTIN_PREFIX
+from adk_agent.play.bundled import BundledAgents
+from adk_agent.requests.agents import BUNDLED_AGENTS
+from adk_agent.requests.registered import address_of
+from adk_agent.requests.registry import AgentRegistry
+from tau_bridge.a2a.address import AgentAddress
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.policy import NetworkPolicy
+from tau_bridge.clock import Runtime
+from tau_bridge.errors import AgentForbiddenError
+
+if TYPE_CHECKING:
+    from tau_bridge.agent_check.findings import AgentCheck, Verdict
+    from tau_bridge.agent_check.signature import PublicKey
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = (
+        "Check an agent before it is evaluated: its card, each interface, authentication,"
+        " streaming, signature and the form of its replies. It is sent three messages, or one more"
+        " than its card has interfaces."
+    )
+    parser.epilog = (
+        "exit codes: 0 ready to be evaluated, perhaps with warnings; 1 something fails; 2 the"
+        " address or a flag cannot be used; 3 nothing answers at the address"
+    )
+    parser.add_argument(
+        "agent", help="its address, the name of a registered agent, or of a bundled one"
+    )
+    parser.add_argument(
+        "--token", metavar="TOKEN", help="its bearer token; @FILE reads it from a file"
+    )
+    parser.add_argument(
+        "--key", metavar="FILE", help="the public key that signs its card (PEM, JWK or JWKS)"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=values.seconds,
+        default=DEFAULT_TIMEOUT_S,
+        metavar="S",
+        help="seconds that it may take for one reply (default 300)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_results_dir(parser)
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Check an agent and return the exit code."""
+    keys = _keys(parsed.key)
+    registry = AgentRegistry(settings_of(parsed).results_dir)
+    address = _address(parsed.agent, registry.addresses())
+    token = read_token(parsed.token) if parsed.token is not None else None
+    if token is None and not address.startswith(BUILTIN_PREFIX):
+        token = registry.tokens([address]).get(address)
+    try:
+        with _telling(quiet=parsed.json) as say:
+            check = asyncio.run(_check(address, token, parsed.timeout, keys, say))
+    except AgentForbiddenError as error:
+        raise RequestError(str(error)) from error
+    if parsed.json:
+        print(json.dumps(check.model_dump(mode="json"), indent=2))
+    else:
+        from adk_agent.cli.check_table import show_check  # imports rich
+
+        bundled = address.startswith(BUILTIN_PREFIX)
+        show_check(check, next_run=_next_run(address if bundled else check.agent, parsed.token))
+    return exit_code(check.verdict)
+
+
+def _address(given: str, registered: Mapping[str, str]) -> str:
+    """Return the address of an agent, which may be given by its name.
+
+    Raises:
+        RequestError: It is no address, and no agent has this name.
+    """
+    try:
+        return agent_address(address_of(given, registered))
+    except RequestError as error:
+        near = difflib.get_close_matches(given.lower(), [*BUNDLED_AGENTS, *registered], n=1)
+        if not near:
+            raise
+        raise RequestError(f"{error}; or did you mean {near[0]!r}?") from error
+
+
+def _next_run(agent: str, token: str | None) -> str:
+    """Return the command that evaluates the agent. A token is named, and never shown."""
+    flags = ["--agent", shlex.quote(agent), "--domain", "DOMAIN", "--num-tasks", "5"]
+    if token is not None:
+        flags += ["--token", shlex.quote(token) if token.startswith("@") else "TOKEN"]
+    return " ".join(["greenroom run", *flags])
+
+
+def exit_code(verdict: Verdict) -> int:
+    """Return the exit code for a verdict."""
+    return {"ready": OK, "fails": GATE_FAILED, "unreachable": INCOMPLETE}[verdict]
+
+
+async def _check(
+    address: str,
+    token: str | None,
+    timeout_s: float,
+    keys: tuple[PublicKey, ...],
+    say: Callable[[str], None],
+) -> AgentCheck:
+    from tau_bridge.agent_check.checking import check_agent  # imports a2a-sdk
+    from tau_bridge.agent_check.sending import Target
+
+    async with _served(address) as url:
+        target = Target(
+            address=AgentAddress.parse(url),
+            token=token,
+            limits=MessengerLimits(
+                timeout_s=timeout_s, card_timeout_s=min(timeout_s, MessengerLimits.card_timeout_s)
+            ),
+            policy=NetworkPolicy.open(),
+            runtime=Runtime.system(),
+        )
+        return await check_agent(target, keys=keys, say=say)
+
+
+@contextlib.asynccontextmanager
+async def _served(address: str) -> AsyncIterator[str]:
+    """Yield an agent's URL, and start the agent if it is a bundled one."""
+    name = address.removeprefix(BUILTIN_PREFIX)
+    if name == address:
+        yield address
+        return
+    async with BundledAgents([name], gold={}) as bundled:
+        yield bundled.url(name)
+
+
+def _keys(file: str | None) -> tuple[PublicKey, ...]:
+    """Read the file of `--key`.
+
+    Raises:
+        RequestError: It holds no public key.
+    """
+    if file is None:
+        return ()
+    from tau_bridge.agent_check.signature import KeyFileError, read_keys
+
+    try:
+        return read_keys(Path(file).read_bytes())
+    except OSError as error:
+        raise RequestError(f"--key: cannot read {file!r}: {error.strerror}") from error
+    except KeyFileError as error:
+        raise RequestError(f"--key: {file!r} cannot be used: {error}") from error
+
+
+@contextlib.contextmanager
+def _telling(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows what is done now, at a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("checking") as status:
+        yield lambda what: status.update(f"{what} ...")
