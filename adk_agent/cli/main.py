@@ -17,7 +17,9 @@ exit codes: 0 success, 1 a check failed, 2 the request or an argument cannot be 
 3 infrastructure was missing or the evaluation is incomplete, 130 interrupted
 """
 COMMANDS = {
-    "run": "evaluate agents, from a sentence or from AgentBeats JSON",
+    "run": "evaluate agents, from a sentence, by flags or as greenroom.toml says",
+    "init": "write greenroom.toml, which says what greenroom run evaluates",
+    "schema": "print the JSON Schema of greenroom.toml, for editors",
     "ask": "ask about evaluations and runs, in plain English",
     "status": "show the progress of a run",
     "results": "show the results of a run",
