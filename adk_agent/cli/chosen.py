@@ -178,7 +178,7 @@ def require_choice(
     Raises:
         RequestError: Something is missing; the message says what can be written.
     """
-    where = "" if config is None else f" (nor does {config.path})"
+    who = "no flag" if config is None else f"neither a flag nor {config.path}"
     has_agent, has_tasks = bool(agents_of(parsed, config)), bool(entries.all)
     if has_agent and has_tasks:
         return
@@ -189,12 +189,11 @@ def require_choice(
         )
     if not has_agent:
         raise RequestError(
-            f"no flag names an agent{where}: write --agent URL, or --agent null for one that does "
-            "nothing"
+            f"{who} names an agent: write --agent URL, or --agent null for one that does nothing"
         )
     opened = open_benchmarks(variables, strict=False)
     raise RequestError(
-        f"no flag says what to play{where}: write\n"
+        f"{who} says what to play: write\n"
         f"  --domain NAME     {', '.join(opened.domains)}\n"
         f"  --benchmark NAME  {', '.join(each.name for each in opened.all if each.domains())}\n"
         "  --tasks FILE      a file of your own; greenroom tasks new writes one"

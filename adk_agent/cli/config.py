@@ -49,9 +49,10 @@ def config_of(parsed: argparse.Namespace) -> LoadedConfig | None:
     path = Path(FILE if parsed.config is None else parsed.config)
     if parsed.config is None and not path.exists():
         return None
+    config = read_config(path)
     stream = sys.stderr if parsed.json else sys.stdout
     print(escape_controls(f"reading {path}"), file=stream, flush=True)
-    return read_config(path)
+    return config
 
 
 def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Namespace:

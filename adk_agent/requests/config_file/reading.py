@@ -24,6 +24,7 @@ _HINTS = (
     ("Expected '=' after a key", "; write key = value, a text in double quotation marks"),
     ("Cannot overwrite", "; a key or table stands there twice"),
     ("Cannot declare", "; a table stands there twice"),
+    ("Cannot mutate", "; write it as a list or as tables, not both"),
 )
 
 
