@@ -99,6 +99,8 @@ def test_the_schema_is_printed_and_written_beside_the_file(init, tmp_path, capsy
     printed = capsys.readouterr().out
     assert json.loads(printed) == json_schema()
     assert (tmp_path / "greenroom.schema.json").read_text() == printed
+    assert main(["schema", "--out", "other.json"]) == 0
+    assert (tmp_path / "other.json").read_text() == printed
 
 
 def test_at_a_terminal_three_questions_are_asked_and_wrong_answers_again(command, tmp_path):
