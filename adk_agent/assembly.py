@@ -17,7 +17,7 @@ from adk_agent.conversation.pipeline import Pipeline, RulesPipeline
 from adk_agent.core.answer_cache import AnswerCache
 from adk_agent.core.errors import PreflightError, StorageError
 from adk_agent.core.model_choice import ModelChoice
-from adk_agent.core.models import default_spec, user_spec
+from adk_agent.core.models import judge_spec, user_spec
 from adk_agent.core.settings import Settings, variables
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import EvaluationDeps
@@ -28,6 +28,7 @@ from adk_agent.play.executors.ray_executor import on_ray
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import StopRule
 from adk_agent.play.tools import served_tools
+from adk_agent.requests.config_file.reading import LoadedConfig
 from adk_agent.requests.lookup import LookupTools
 from adk_agent.requests.registry import AgentRegistry
 from adk_agent.results.report import OnReport, ignored
@@ -67,6 +68,7 @@ class Assembly:
         executor: Where trials are played.
         stop_rule: When a run ends before all of its trials were played.
         cache_dir: Where answers of language models are kept, and looked for; None for nowhere.
+        config: The configuration file of the evaluation, of which its run keeps a copy.
     """
 
     settings: Settings
@@ -81,6 +83,7 @@ class Assembly:
     executor: ExecutorName = "local"
     stop_rule: StopRule | None = None
     cache_dir: Path | None = None
+    config: LoadedConfig | None = None
 
     def secrets(self) -> tuple[SecretStr, ...]:
         """Return what must not be seen in a log."""
@@ -108,12 +111,12 @@ class Assembly:
     def models(self) -> ModelChoice:
         """Return the choice of language models that play users and judge."""
         settings = self.settings
-        configured = "llm_model" in settings.model_fields_set and not settings.model_configured
         return ModelChoice(
-            default=default_spec(settings),
+            judge=judge_spec(settings),
             user=partial(user_spec, settings),
             offline=settings.offline,
-            unused=settings.llm_model if configured else None,
+            unused=settings.unused_models,
+            names=settings.model_names,
             answers=None if self.cache_dir is None else AnswerCache(self.cache_dir),
         )
 
@@ -142,6 +145,7 @@ class Assembly:
             serve_tools=partial(served_tools, self.settings.tools_url),
             open_executor=self._open_executor(),
             stop_rule=self.stop_rule,
+            config=self.config,
         )
 
     def _tokens(self) -> dict[str, str]:
@@ -189,11 +193,11 @@ class Assembly:
     @cached_property
     def _trial_evaluators(self) -> EvaluatorRegistry:
         """Return one registry for all runs: entry points take as long to read as a few trials."""
-        return trial_evaluators(default_spec(self.settings), without=self.settings.without)
+        return trial_evaluators(judge_spec(self.settings), without=self.settings.without)
 
     @cached_property
     def _trace_evaluators(self) -> EvaluatorRegistry:
-        return trace_evaluators(default_spec(self.settings), without=self.settings.without)
+        return trace_evaluators(judge_spec(self.settings), without=self.settings.without)
 
     def pipeline(self) -> Pipeline:
         """Build a pipeline: of ADK's agents where a language model speaks for them, else by rules.

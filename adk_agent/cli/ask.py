@@ -6,6 +6,7 @@ import argparse
 import asyncio
 
 from adk_agent.cli.dry_run import show_intent
+from adk_agent.cli.flags import refuse_models_offline
 from adk_agent.cli.message import Message, add_message, text_of
 
 
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(parsed: argparse.Namespace) -> int:
     """Answer a message and return the exit code."""
+    refuse_models_offline(parsed)
     text = text_of(parsed.text)
     with asyncio.Runner() as loop:
         message = Message.of(text, parsed, loop, run_ids=(parsed.run,) if parsed.run else ())

@@ -5,23 +5,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import difflib
 import json
 import shlex
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adk_agent.cli import values
-from adk_agent.cli.chosen import agent_address
+from adk_agent.cli.config import agent_address
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.cli.flags import DEFAULT_TIMEOUT_S, add_results_dir, read_token, settings_of
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import BUILTIN_PREFIX
 from adk_agent.play.bundled import BundledAgents
-from adk_agent.requests.agents import BUNDLED_AGENTS
-from adk_agent.requests.registered import address_of
 from adk_agent.requests.registry import AgentRegistry
 from tau_bridge.a2a.address import AgentAddress
 from tau_bridge.a2a.limits import MessengerLimits
@@ -69,7 +66,7 @@ def execute(parsed: argparse.Namespace) -> int:
     """Check an agent and return the exit code."""
     keys = _keys(parsed.key)
     registry = AgentRegistry(settings_of(parsed).results_dir)
-    address = _address(parsed.agent, registry.addresses())
+    address = agent_address(parsed.agent, registry.addresses())
     token = read_token(parsed.token) if parsed.token is not None else None
     if token is None and not address.startswith(BUILTIN_PREFIX):
         token = registry.tokens([address]).get(address)
@@ -86,21 +83,6 @@ def execute(parsed: argparse.Namespace) -> int:
         bundled = address.startswith(BUILTIN_PREFIX)
         show_check(check, next_run=_next_run(address if bundled else check.agent, parsed.token))
     return exit_code(check.verdict)
-
-
-def _address(given: str, registered: Mapping[str, str]) -> str:
-    """Return the address of an agent, which may be given by its name.
-
-    Raises:
-        RequestError: It is no address, and no agent has this name.
-    """
-    try:
-        return agent_address(address_of(given, registered))
-    except RequestError as error:
-        near = difflib.get_close_matches(given.lower(), [*BUNDLED_AGENTS, *registered], n=1)
-        if not near:
-            raise
-        raise RequestError(f"{error}; or did you mean {near[0]!r}?") from error
 
 
 def _next_run(agent: str, token: str | None) -> str:

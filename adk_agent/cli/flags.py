@@ -42,7 +42,6 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         type=values.seconds,
-        default=DEFAULT_TIMEOUT_S,
         metavar="S",
         help="seconds that an agent may take for one reply (default 300)",
     )
@@ -73,6 +72,10 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="cache answers of language models in this folder",
     )
+    parser.add_argument(
+        "--model", metavar="MODEL", help="the language model of every part, by its LiteLLM name"
+    )
+    parser.add_argument("--judge-model", metavar="MODEL", help="the language model that judges")
     parser.add_argument("--offline", action="store_true", help="use no language model")
     parser.add_argument(
         "--json", action="store_true", help="the report on stdout, everything else on stderr"
@@ -90,6 +93,8 @@ def settings_of(parsed: argparse.Namespace) -> Settings:
     settings = Settings.load(
         results_dir=Path(parsed.results_dir) if parsed.results_dir else None,
         offline=getattr(parsed, "offline", None) or None,
+        model=getattr(parsed, "model", None),
+        judge_model=getattr(parsed, "judge_model", None),
     )
     folder = settings.results_dir
     with storage(folder):
@@ -99,6 +104,22 @@ def settings_of(parsed: argparse.Namespace) -> Settings:
             f"{str(folder)!r} is not a folder, so it holds no runs; name another with --results-dir"
         )
     return settings
+
+
+def refuse_models_offline(parsed: argparse.Namespace) -> None:
+    """Refuse flags that name a language model where none is to be used.
+
+    Raises:
+        RequestError: There is one.
+    """
+    if not (parsed.offline or Settings.load().offline):
+        return
+    why = "--offline uses" if parsed.offline else "GREENROOM_OFFLINE is set, which uses"
+    for name in ("model", "user_model", "judge_model"):
+        given = getattr(parsed, name, None)
+        if given is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise RequestError(f"{flag} {given}: {why} no language model; leave one of them out")
 
 
 def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:
@@ -152,14 +173,16 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
         parsed: The arguments of any command; one that plays nothing has few of these flags.
     """
     given = vars(parsed)
-    timeout_s, share = given.get("timeout", DEFAULT_TIMEOUT_S), given.get("fail_under")
+    timeout_s, share = given.get("timeout"), given.get("fail_under")
     flags = {
-        "--timeout": f"{timeout_s:g}" if timeout_s != DEFAULT_TIMEOUT_S else None,
+        "--timeout": f"{timeout_s:g}" if timeout_s is not None else None,
         "--executor": given.get("executor") if given.get("executor") != LOCAL else None,
         "--results-dir": given.get("results_dir"),
         "--stop-when": given.get("stop_when"),
         "--fail-under": f"{share:g}" if share is not None else None,
         "--cache": given.get("cache"),
+        "--model": given.get("model"),
+        "--judge-model": given.get("judge_model"),
     }
     switches = ["--offline", "--allow-code"]
     on = [flag for flag in switches if given.get(flag.removeprefix("--").replace("-", "_"))]

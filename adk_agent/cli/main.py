@@ -18,7 +18,9 @@ exit codes: 0 success, 1 a check failed, 2 the request or an argument cannot be 
 """
 COMMANDS = {
     "check": "check an agent before it is evaluated",
-    "run": "evaluate agents, from a sentence or from AgentBeats JSON",
+    "run": "evaluate agents, from a sentence, by flags or as greenroom.toml says",
+    "init": "write greenroom.toml, which says what greenroom run evaluates",
+    "schema": "print the JSON Schema of greenroom.toml, for editors",
     "ask": "ask about evaluations and runs, in plain English",
     "status": "show the progress of a run",
     "results": "show the results of a run",

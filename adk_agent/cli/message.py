@@ -13,15 +13,19 @@ from adk_agent.cli import values
 from adk_agent.cli.cancel import stop
 from adk_agent.cli.chosen import add_files, opened, reading_of
 from adk_agent.cli.edge import OK, USAGE
+from adk_agent.cli.export import NamedExport, checked_exports
 from adk_agent.cli.flags import add_playing, read_token, settings_of
-from adk_agent.cli.playing import assembly_of, play, stop_rule_of
+from adk_agent.cli.playing import assembly_of, play, stop_rule_of, tokens_of
+from adk_agent.cli.selecting import Entries
 from adk_agent.conversation.answering import answer, settle
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
-from adk_agent.core.plan import Overrides
+from adk_agent.core.plan import Overrides, Selection
 from adk_agent.core.settings import Settings
+from adk_agent.requests.config_file.reading import LoadedConfig
 from adk_agent.requests.intent import Question, Situation
+from adk_agent.requests.registry import AgentRegistry
 
 if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
@@ -60,6 +64,9 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of a benchmark; may be repeated",
     )
+    parser.add_argument(
+        "--user-model", metavar="MODEL", help="the language model that plays the user"
+    )
     add_files(parser)
     parser.add_argument("--yes", action="store_true", help="confirm whatever would be asked")
     add_playing(parser)
@@ -87,7 +94,9 @@ class Message:
 
     Args:
         text: The message; files of tasks that it names are named by their domains in it.
-        domains: Those of the files that flags name.
+        config: The configuration file that says what no flag does, or None.
+        selections: What flags and that file choose to be played.
+        exports: What that file wants to be written after the run.
         situation: The conversation that it is part of.
         parsed: The arguments of the command.
         settings: The settings, with the folder of runs.
@@ -97,7 +106,9 @@ class Message:
     """
 
     text: str
-    domains: tuple[str, ...]
+    config: LoadedConfig | None
+    selections: tuple[Selection, ...]
+    exports: tuple[NamedExport, ...]
     situation: Situation
     parsed: argparse.Namespace
     settings: Settings
@@ -113,6 +124,8 @@ class Message:
         loop: asyncio.Runner,
         *,
         run_ids: tuple[str, ...] = (),
+        config: LoadedConfig | None = None,
+        entries: Entries | None = None,
     ) -> Message:
         """Prepare a message.
 
@@ -124,11 +137,14 @@ class Message:
         stop_rule_of(parsed)  # refuse an invalid rule before anything is done
         if parsed.token is not None:
             read_token(parsed.token)
-        benchmarks, text, domains = opened(parsed, text)
-        assembly = assembly_of(parsed, settings, plan=None, benchmarks=benchmarks)
+        entries = entries or Entries.of(parsed, None)
+        benchmarks, text, files = opened(parsed, text, entries)
+        assembly = assembly_of(parsed, settings, benchmarks=benchmarks, config=config)
         return cls(
             text=text,
-            domains=domains,
+            config=config,
+            selections=() if text else entries.selections(parsed, benchmarks, files),
+            exports=checked_exports(config, benchmarks),
             situation=Situation(run_ids=run_ids),
             parsed=parsed,
             settings=settings,
@@ -151,7 +167,8 @@ class Message:
         Raises:
             RequestError: Something is missing.
         """
-        return reading_of(self.parsed, self.domains)
+        registered = AgentRegistry(self.settings.results_dir).addresses()
+        return reading_of(self.parsed, self.config, self.selections, registered)
 
     def reply(self, reading: Reading, *, confirmed: bool) -> Reply:
         """Return what is to be done about what was read."""
@@ -225,11 +242,9 @@ class Message:
 
     def _play(self, reply: Play) -> int:
         pipeline = self.pipeline
-        if self.parsed.token is not None:  # it goes to the agents of this plan alone
-            benchmarks = self.assembly.benchmarks
-            pipeline = assembly_of(
-                self.parsed, self.settings, plan=reply.plan, benchmarks=benchmarks
-            ).pipeline()
+        tokens = tokens_of(self.parsed, reply.plan, self.config, self.settings)
+        if tokens:  # they go to the agents of this plan alone
+            pipeline = replace(self.assembly, tokens=tokens).pipeline()
 
         async def work(display: Display) -> EvaluationReport:
             outcome = await pipeline.run_plan(
@@ -240,7 +255,14 @@ class Message:
             )
             return outcome.required_report()
 
-        return play(work, self.parsed, self.settings, run_id=reply.resumed_run_id, loop=self.loop)
+        return play(
+            work,
+            self.parsed,
+            self.settings,
+            run_id=reply.resumed_run_id,
+            loop=self.loop,
+            exports=self.exports,
+        )
 
 
 def _refused(reply: Refused) -> int:
@@ -255,5 +277,6 @@ def _overrides(parsed: argparse.Namespace) -> Overrides:
         seed=parsed.seed,
         max_steps=parsed.max_steps,
         limit=parsed.limit,
+        user_llm=parsed.user_model,
         options=dict(parsed.option) if parsed.option else None,
     )

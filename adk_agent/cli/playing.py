@@ -6,21 +6,26 @@ import argparse
 import asyncio
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from adk_agent.cli.config import tokens_in
 from adk_agent.cli.edge import INTERRUPTED
-from adk_agent.cli.flags import read_token, resume_command
+from adk_agent.cli.flags import DEFAULT_TIMEOUT_S, read_token, resume_command
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import Settings
+from adk_agent.requests.config_file.reading import LoadedConfig
+from adk_agent.requests.registry import AgentRegistry
 from adk_agent.results.report import EvaluationReport
 
 if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
     from adk_agent.cli.display import Display
+    from adk_agent.cli.export import NamedExport
     from adk_agent.play.stop_rule import StopRule
     from tau_bridge.benchmarks import Benchmarks
 
@@ -40,26 +45,43 @@ def assembly_of(
     parsed: argparse.Namespace,
     settings: Settings,
     *,
-    plan: EvaluationPlan | None,
+    tokens: Mapping[str, str] = MappingProxyType({}),
     benchmarks: Benchmarks | None = None,
+    config: LoadedConfig | None = None,
 ) -> Assembly:
-    """Build the assembly that the flags ask for; the token goes only to the plan's agents."""
+    """Build the assembly that the flags ask for."""
     from adk_agent.assembly import Assembly
 
-    tokens = {}
-    if parsed.token is not None and plan is not None:
-        everyone = plan.members or plan.participants
-        remote = [each.address for each in everyone if each.builtin is None]
-        tokens = dict.fromkeys(remote, read_token(parsed.token))
     return Assembly(
         settings=settings,
-        timeout_s=parsed.timeout,
-        tokens=tokens,
+        timeout_s=parsed.timeout or DEFAULT_TIMEOUT_S,
+        tokens=dict(tokens),
         benchmarks=benchmarks,
+        config=config,
         cache_dir=Path(parsed.cache) if parsed.cache else None,
         stop_rule=stop_rule_of(parsed),
         executor=parsed.executor,
     )
+
+
+def tokens_of(
+    parsed: argparse.Namespace,
+    plan: EvaluationPlan,
+    config: LoadedConfig | None,
+    settings: Settings,
+) -> dict[str, str]:
+    """Return the bearer tokens of a plan's agents by address: of the flag, or else of the file.
+
+    Raises:
+        PreflightError: A token that the file names is not there.
+    """
+    if parsed.token is not None:
+        everyone = plan.members or plan.participants
+        remote = [each.address for each in everyone if each.builtin is None]
+        return dict.fromkeys(remote, read_token(parsed.token))
+    if config is None:
+        return {}
+    return tokens_in(config, plan, AgentRegistry(settings.results_dir).addresses())
 
 
 def play(
@@ -69,6 +91,7 @@ def play(
     *,
     run_id: str | None = None,
     loop: asyncio.Runner | None = None,
+    exports: Sequence[NamedExport] = (),
 ) -> int:
     """Play an evaluation, show its progress and results, and return the exit code.
 
@@ -78,6 +101,7 @@ def play(
         settings: The settings, with the folder of runs.
         run_id: The run to resume; None for a new one.
         loop: Runs it on an event loop that is there already; None for one of its own.
+        exports: What is written after the run; one that cannot be makes the exit code 3.
     """
     display = _display(parsed, settings)
     try:
@@ -92,7 +116,10 @@ def play(
         return error.exit_code
     finally:
         display.close()
-    return conclude(report, parsed, settings)
+    code = conclude(report, parsed, settings)
+    stream = sys.stderr if parsed.json else sys.stdout
+    codes = [each.write(report.run_id, settings, stream) for each in exports]
+    return max([code, *codes])
 
 
 def conclude(report: EvaluationReport, parsed: argparse.Namespace, settings: Settings) -> int:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 from adk_agent.cli.chosen import add_code, with_files
 from adk_agent.cli.display import Display
-from adk_agent.cli.flags import add_playing, settings_of
-from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of
+from adk_agent.cli.flags import add_playing, refuse_models_offline, settings_of
+from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of, tokens_of
 from adk_agent.core.errors import StorageError
 from adk_agent.play.evaluation import resume
+from adk_agent.requests.config_file.reading import LoadedConfig, read_config
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.retry import Retry, settled_report
-from adk_agent.runs.store import MANIFEST, load_manifest
+from adk_agent.runs.store import CONFIG, MANIFEST, RunManifest, load_manifest
 from adk_agent.runs.tracking import read_status
 
 
@@ -37,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(parsed: argparse.Namespace) -> int:
     """Play the missing trials of a run and return the exit code of the whole run."""
+    refuse_models_offline(parsed)
     settings = settings_of(parsed)
     results_dir = settings.results_dir
     stop_rule_of(parsed)  # refuse an invalid rule before anything is done
@@ -48,6 +52,9 @@ def execute(parsed: argparse.Namespace) -> int:
             "greenroom run"
         )
     manifest = load_manifest(results_dir, status.run_id)
+    named = {name: each for name, each in manifest.model_names.items() if not vars(parsed)[name]}
+    settings = settings.model_copy(update=named)
+    config = _kept_config(results_dir, manifest)
 
     settled = settled_report(results_dir, manifest, parsed.retry)
     if settled is not None:
@@ -56,11 +63,20 @@ def execute(parsed: argparse.Namespace) -> int:
 
     async def work(display: Display) -> EvaluationReport:
         benchmarks = with_files(manifest.plan.task_files, allow_code=parsed.allow_code)
-        assembly = assembly_of(parsed, settings, plan=manifest.plan, benchmarks=benchmarks)
+        tokens = tokens_of(parsed, manifest.plan, config, settings)
+        assembly = assembly_of(parsed, settings, tokens=tokens, benchmarks=benchmarks)
         deps = assembly.evaluation_deps()
         return await resume(manifest.run_id, deps, retry=parsed.retry, on_progress=display.show)
 
     return play(work, parsed, settings, run_id=status.run_id)
+
+
+def _kept_config(results_dir: Path, manifest: RunManifest) -> LoadedConfig | None:
+    """Return the configuration file of a run: its copy, as if it stood where it was."""
+    path = results_dir / manifest.run_id / CONFIG
+    if manifest.config is None or not path.exists():
+        return None
+    return replace(read_config(path), path=Path(manifest.config))
 
 
 def _nothing_left(report: EvaluationReport) -> str:

@@ -6,11 +6,15 @@ import argparse
 import asyncio
 import shlex
 
-from adk_agent.cli.chosen import add_choice, refuse_without_agent
+from adk_agent.cli.chosen import add_choice, refuse_choice, require_choice
+from adk_agent.cli.config import add_config, config_of, with_config
 from adk_agent.cli.dry_run import show_plan
+from adk_agent.cli.flags import refuse_models_offline
 from adk_agent.cli.message import Message, add_message, text_of
+from adk_agent.cli.selecting import Entries
 from adk_agent.conversation.replies import Reading
 from adk_agent.core.errors import RequestError
+from adk_agent.requests.config_file.model import FILE
 from adk_agent.requests.intent import Ask, Evaluate, Refuse
 
 _MOST_QUOTED = 200
@@ -18,7 +22,9 @@ _MOST_QUOTED = 200
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "Evaluate agents. Flags override the request."
+    parser.description = (
+        f"Evaluate agents: from a sentence, by flags, or as {FILE} says. Flags override both."
+    )
     parser.epilog = (
         'example: greenroom run "Evaluate the agent at http://127.0.0.1:9010 on five DOMAIN '
         'tasks, two trials each"; greenroom list domains names the domains'
@@ -26,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "request", nargs="?", help="a sentence, or AgentBeats JSON; - reads standard input"
     )
+    add_config(parser)
     add_choice(parser)
     parser.add_argument(
         "--dry-run",
@@ -37,16 +44,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(parsed: argparse.Namespace) -> int:
     """Evaluate agents and return the exit code."""
-    if parsed.agent is None:
-        if parsed.request is None:
-            raise RequestError("nothing to evaluate: write a sentence, or --agent URL --tasks FILE")
-        refuse_without_agent(parsed)
-    elif parsed.request is not None:
-        raise RequestError("write a sentence or --agent, not both")
+    refuse_models_offline(parsed)
+    config = config_of(parsed)
+    if config is not None:
+        parsed = with_config(parsed, config)
+    entries = Entries.of(parsed, config if parsed.request is None else None)
+    if parsed.request is None:
+        require_choice(parsed, config, entries)
+    else:
+        refuse_choice(parsed, config)
     text = "" if parsed.request is None else text_of(parsed.request)
     with asyncio.Runner() as loop:
-        message = Message.of(text, parsed, loop)
-        reading = message.read() if parsed.agent is None else message.chosen()
+        message = Message.of(text, parsed, loop, config=config, entries=entries)
+        reading = message.chosen() if parsed.request is None else message.read()
         _refuse_others(reading, text)
         reply = message.reply(reading, confirmed=parsed.yes)
         if parsed.dry_run:

@@ -17,7 +17,7 @@ from typing import Any
 
 from adk_agent.cli.edge import OK, USAGE
 from adk_agent.core.escaping import escape_controls
-from adk_agent.core.models import default_spec
+from adk_agent.core.models import judge_spec
 from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluators import trace_evaluators
@@ -59,7 +59,7 @@ def execute(parsed: argparse.Namespace) -> int:
     without = None if parsed.without is None else ",".join(parsed.without)
     settings = Settings.load(offline=parsed.offline or None, without=without)
     roster = None if parsed.roster is None else read_roster(Path(parsed.roster))
-    evaluators = trace_evaluators(default_spec(settings), without=settings.without)
+    evaluators = trace_evaluators(judge_spec(settings), without=settings.without)
     # The steps of a long trace live to the end; searching them for garbage takes a third of the
     # time.
     gc.freeze()

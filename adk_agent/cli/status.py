@@ -104,6 +104,6 @@ def _resume_command(run_id: str, results_dir: Path, parsed: argparse.Namespace) 
         manifest, settings = load_manifest(results_dir, run_id), Settings.load()
     except (RequestError, StorageError):
         return resume_command(run_id, parsed)  # resuming will report the error
-    is_model_here = settings.model_configured or manifest.plan.user_llm is not None
+    is_model_here = not settings.by_rules or manifest.plan.user_llm is not None
     offline = is_model_here and not settings.offline and manifest.models == WITHOUT_MODELS
     return resume_command(run_id, argparse.Namespace(**{**vars(parsed), "offline": offline}))

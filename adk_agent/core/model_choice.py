@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adk_agent.core.answer_cache import AnswerCache
@@ -21,18 +21,20 @@ class ModelChoice:
     """The configured models, and the ones that a plan is played with.
 
     Args:
-        default: The configured model, or None.
+        judge: The model that judges, or None.
         user: Returns the model that plays the user, given the model that the request names and its
             arguments; None for the scripted user.
         offline: Use no model, whatever is configured.
-        unused: The name of a configured model that cannot be called, or None.
+        unused: The names of configured models that are not called.
+        names: The settings that name models, with their values; a run is resumed with them.
         answers: The cache of answers.
     """
 
-    default: ModelSpec | None = None
+    judge: ModelSpec | None = None
     user: Callable[[str | None, Mapping[str, Any]], ModelSpec | None] = lambda _name, _args: None
     offline: bool = False
-    unused: str | None = None
+    unused: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
     answers: AnswerCache | None = None
 
     def specs(
@@ -46,12 +48,12 @@ class ModelChoice:
         """
         named = self.user(plan.user_llm, plan.user_llm_args)
         user = named if "user" in needs and not plan.solo else None
-        return user, (self.default or named) if "judge" in needs else None
+        return user, (self.judge or named) if "judge" in needs else None
 
     def labels(self, plan: EvaluationPlan, needs: Collection[str]) -> dict[str, str]:
         """Name the user and the judge: model and address (never a key), or rules."""
         user, judge = self.specs(plan, needs)
-        judge = judge or self.default  # it still judges how a team works together
+        judge = judge or self.judge  # it still judges how a team works together
         return {
             "user": SCRIPTED_USER if user is None else user.label,
             "judge": RULES if judge is None else judge.label,
@@ -89,9 +91,11 @@ class ModelChoice:
         found = []
         if self.offline and plan.user_llm is not None:
             found.append(f"user_llm {plan.user_llm!r} was not used: offline, the user is scripted")
-        if self.unused is not None:
-            found.append(
-                f"the language model {self.unused!r} was not used: AGENTBEATS_LLM_API_KEY "
-                "and AGENTBEATS_LLM_BASE_URL are not set, or offline was asked for"
-            )
+        found += [
+            f"the language model {name!r} was not used: offline was asked for"
+            if self.offline
+            else f"the language model {name!r} was not used: AGENTBEATS_LLM_API_KEY and "
+            "AGENTBEATS_LLM_BASE_URL are not set"
+            for name in self.unused
+        ]
         return found

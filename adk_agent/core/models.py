@@ -66,24 +66,33 @@ class ModelSpec:
 
 
 def default_spec(settings: Settings) -> ModelSpec | None:
-    """Return the model of the AGENTBEATS_LLM_* variables; None if they configure none."""
-    if not settings.model_configured:
-        return None
-    return _openai_compatible(settings, settings.llm_model, {})
+    """Return the model of every part that names no other; None if none is configured."""
+    return _spec(settings, None, {})
+
+
+def judge_spec(settings: Settings) -> ModelSpec | None:
+    """Return the judge's model: the named one, else the default, else None."""
+    return _spec(settings, settings.judge_model, {})
 
 
 def user_spec(
     settings: Settings, user_llm: str | None, arguments: Mapping[str, Any]
 ) -> ModelSpec | None:
-    """Return the user's model: the requested one, else the configured one, else None."""
+    """Return the user's model: the requested one, else the default, else None."""
+    return _spec(settings, user_llm, arguments)
+
+
+def _spec(settings: Settings, name: str | None, arguments: Mapping[str, Any]) -> ModelSpec | None:
+    """Return a named model, at the endpoint of AGENTBEATS_LLM_* if there is one."""
     if settings.offline:
         return None
+    name = name or settings.model
     if settings.model_configured:
-        return _openai_compatible(settings, user_llm or settings.llm_model, arguments)
-    if user_llm is None:
+        return _openai_compatible(settings, name or settings.llm_model, arguments)
+    if name is None:
         return None
     # litellm reads the provider's key (such as OPENAI_API_KEY); pre-flight reports a missing one.
-    return ModelSpec(name=user_llm, litellm_name=user_llm, arguments=arguments)
+    return ModelSpec(name=name, litellm_name=name, arguments=arguments)
 
 
 def _openai_compatible(settings: Settings, name: str, arguments: Mapping[str, Any]) -> ModelSpec:
@@ -216,10 +225,12 @@ class LiteLlmCompletion:
             text = text.replace(self.spec.api_key.get_secret_value(), "***")
         url = self.spec.base_url
         where = "its provider" if url is None else redact_url(url)
+        check = "AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL and the model's name"
+        if url is None:
+            check = "the model's name and its provider's own variable, such as OPENAI_API_KEY"
         return (
             f"the language model {self.spec.name!r} at {where} could not be called ({text[:300]}): "
-            "check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL and AGENTBEATS_LLM_MODEL, "
-            "or use --offline"
+            f"check {check}, or use --offline"
         )
 
 

@@ -179,6 +179,7 @@ class Overrides(_Frozen):
     max_steps: int | None = None
     limit: int | None = None
     """The most tasks per domain: a sample, unless the request names tasks or takes the first."""
+    user_llm: str | None = None
     options: dict[str, str] | None = None
     """Further options of benchmarks by name, each as JSON or as plain text."""
 

@@ -47,6 +47,10 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr | None = Field(None, validation_alias="AGENTBEATS_LLM_API_KEY")
     llm_base_url: str = Field(DEFAULT_BASE_URL, validation_alias="AGENTBEATS_LLM_BASE_URL")
     llm_model: str = Field(DEFAULT_MODEL, validation_alias="AGENTBEATS_LLM_MODEL")
+    model: str | None = Field(None, validation_alias="GREENROOM_MODEL")
+    """The language model of every part, a LiteLLM name; beats the other names. As `--model`."""
+    judge_model: str | None = Field(None, validation_alias="GREENROOM_JUDGE_MODEL")
+    """Another LiteLLM name for the model that judges. As `--judge-model`."""
     agent_model: str | None = Field(None, validation_alias="GREENROOM_AGENT_MODEL")
     """Another LiteLLM model string, or a bare Gemini name, for selector and interpreter."""
     google_api_key: SecretStr | None = Field(
@@ -110,9 +114,24 @@ class Settings(BaseSettings):
         )
 
     @property
+    def model_names(self) -> dict[str, str]:
+        """The fields that name language models for a run, with their values."""
+        named = {"model": self.model, "judge_model": self.judge_model}
+        return {field: name for field, name in named.items() if name is not None}
+
+    @property
+    def unused_models(self) -> tuple[str, ...]:
+        """The names of models that are set and not called, since no way to them is set."""
+        named = (self.model, self.judge_model) if self.offline else ()
+        if "llm_model" in self.model_fields_set and not (self.model_configured or self.model):
+            named = (*named, self.llm_model)
+        return tuple(dict.fromkeys(filter(None, named)))
+
+    @property
     def by_rules(self) -> bool:
         """True if no language model reads requests or words reports."""
-        return self.offline or (self.agent_model is None and not self.model_configured)
+        named = self.model is not None or self.agent_model is not None
+        return self.offline or not (named or self.model_configured)
 
 
 def variables(names: Iterable[str]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
 from adk_agent.play.tools import ServeTools, served_tools
 from adk_agent.play.trial import PlayDeps, TrialDeps
+from adk_agent.requests.config_file.reading import LoadedConfig
 from adk_agent.results.headlines import replacing
 from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
@@ -76,6 +77,8 @@ class EvaluationDeps(PlayDeps):
     """The rule that ends a run before all trials were played."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """The hashes of the prompts of a language model that reads requests and words reports."""
+    config: LoadedConfig | None = None
+    """The configuration file that says what is evaluated; the run keeps a copy."""
     require_tokens: RequireTokens = lambda _: None
     """Raises if the bearer token of an agent at one of the addresses cannot be read."""
 
@@ -107,6 +110,8 @@ async def evaluate(
         data=data_origins(plan, deps.benchmarks),
         headlines=headlines_of(plan, deps.benchmarks),
         models=deps.models.labels(plan, deps.benchmarks.needs(plan.domains)),
+        model_names=dict(deps.models.names),
+        config=None if deps.config is None else str(deps.config.path.absolute()),
     )
     return await _tracked(manifest, deps, on_progress)
 
@@ -366,7 +371,13 @@ class _Run:
         async with self._deps.open_executor(trial_deps, self._jobs, self._prepare) as executor:
             self._builder.warn(executor.warnings)
             if self._is_new:
-                store = RunStore.create(self._deps.results_dir, self._run_id, self._manifest)
+                config = self._deps.config
+                store = RunStore.create(
+                    self._deps.results_dir,
+                    self._run_id,
+                    self._manifest,
+                    config=None if config is None else redact_keys(config.text),
+                )
             else:
                 store = RunStore.reopen(self._deps.results_dir, self._run_id)
             try:

@@ -48,7 +48,7 @@ class TokenSource(BaseModel):
         if token is None:
             raise PreflightError(
                 f"the bearer token of {agent!r} is read from {self}, which holds none here: set it, "
-                "or register the agent again without it"
+                "or name the agent again without it"
             )
         return token
 

@@ -158,9 +158,8 @@ class _Planner:
             max_concurrency=self._setting("max_concurrency", DEFAULT_MAX_CONCURRENCY),
             seed=self._seed,
             max_steps=self._setting("max_steps", DEFAULT_MAX_STEPS),
-            **request.model_dump(
-                include={"solo", "evaluation_type", "options", "user_llm", "reasoning"}
-            ),
+            **request.model_dump(include={"solo", "evaluation_type", "options", "reasoning"}),
+            user_llm=self._flags.user_llm or request.user_llm,
             task_files=self._task_files(planned),
             user_llm_args=request.user_llm_args or {},
             shortfalls=chosen.shortfalls,

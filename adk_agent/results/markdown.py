@@ -270,7 +270,9 @@ def _trial_cells(trial: TrialRow) -> tuple[str, ...]:
 
 def _made_with(report: EvaluationReport) -> str:
     prompts = {f"prompt of the {name}": made for name, made in report.prompts.items()}
-    made_with = sorted(report.versions.items()) + sorted(prompts.items())
+    models = {f"{part}:": name for part, name in report.models.items()}
+    parts = (report.versions, models, prompts)
+    made_with = [entry for part in parts for entry in sorted(part.items())]
     versions = _bullets(f"{name} {version}" for name, version in made_with)
     return f"{versions}\n\nSeed {report.plan.seed}, at {report.created_at.isoformat()}."
 

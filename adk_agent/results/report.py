@@ -61,6 +61,8 @@ class EvaluationReport(Row):
     plan: EvaluationPlan
     created_at: AwareDatetime
     versions: dict[str, str]
+    models: Mapping[str, str] = Field(default_factory=dict)
+    """The `user` and the `judge`: a language model and its address, `scripted` or `rules`."""
     prompts: Mapping[str, str] = Field(default_factory=dict)
     """The hashes of the prompts with which a language model read the request and words the report."""
     warnings: tuple[str, ...] = ()

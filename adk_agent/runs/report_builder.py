@@ -221,6 +221,7 @@ def report_of(
         plan=plan,
         created_at=manifest.created_at,
         versions=manifest.versions,
+        models=manifest.models,
         prompts=manifest.prompts,
         warnings=(
             *plan.warnings,

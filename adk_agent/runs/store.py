@@ -32,7 +32,9 @@ from tau_bridge.benchmark import SCRIPTED_USER
 
 MANIFEST, TRIALS = "manifest.json", "trials.jsonl"
 REPORT, MARKDOWN = "report.json", "report.md"
-OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, MARKDOWN, "status.json"})
+CONFIG = "greenroom.toml"
+"""A copy of the configuration file that the run was started from."""
+OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, MARKDOWN, CONFIG, "status.json"})
 """The files of a run, which an export may not replace."""
 WITHOUT_MODELS = {"user": SCRIPTED_USER, "judge": RULES}
 """The `models` of a run that was started without any."""
@@ -60,6 +62,10 @@ class RunManifest(BaseModel):
     """The rewards of the floor and ceiling agents, by domain."""
     models: dict[str, str] = {}
     """The models of `user` and `judge`; empty in runs of versions that did not record them."""
+    model_names: dict[str, str] = {}
+    """The settings that name language models, with their values, as flags or a file gave them."""
+    config: str | None = None
+    """The path of the configuration file that the run was started from."""
     prompts: dict[str, str] = {}
     """The hashes of the prompts of the agents that read and word; empty if no model did."""
 
@@ -94,8 +100,10 @@ class RunStore:
         self._size = size
 
     @classmethod
-    def create(cls, results_dir: Path, run_id: str, manifest: RunManifest) -> RunStore:
-        """Create a run directory with its manifest.
+    def create(
+        cls, results_dir: Path, run_id: str, manifest: RunManifest, *, config: str | None = None
+    ) -> RunStore:
+        """Create a run directory with its manifest, and the text of its configuration file.
 
         Raises:
             StorageError: It already exists, or cannot be written.
@@ -107,6 +115,8 @@ class RunStore:
                 raise FileExistsError(errno.EEXIST, "it already has a run")
             with contextlib.ExitStack() as opened:
                 trials = opened.enter_context(io.FileIO(directory / TRIALS, "a"))
+                if config is not None:
+                    write_whole(directory / CONFIG, config)
                 write_whole(directory / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
                 opened.pop_all()  # keep the file open, since nothing failed
         return cls(directory, trials)

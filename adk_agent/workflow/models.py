@@ -78,14 +78,14 @@ def timed(model: BaseLlm | str, timeout_s: float) -> TimedModel:
 
 
 def agent_model(settings: Settings) -> BaseLlm | str | None:
-    """Return the model of ADK agents: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else None.
+    """Return the model of ADK agents: GREENROOM_AGENT_MODEL, unless the default is named, or None.
 
     Raises:
         PreflightError: A Gemini model is configured without access to Google's API.
     """
     if settings.by_rules:
         return None
-    if settings.agent_model is not None:
+    if settings.agent_model is not None and settings.model is None:
         if "/" not in settings.agent_model:
             if not settings.google_configured:
                 raise PreflightError(
@@ -101,7 +101,9 @@ def agent_model(settings: Settings) -> BaseLlm | str | None:
 def agent_author(settings: Settings) -> str:
     """Return the author of an ADK agent's prose: `rules`, or `llm:` and the model's name."""
     spec = default_spec(settings)
-    name = None if settings.offline else settings.agent_model or (spec.name if spec else None)
+    name = spec.name if spec is not None else None
+    if settings.model is None and not settings.offline:
+        name = settings.agent_model or name
     return "rules" if name is None else f"llm:{name}"
 
 

@@ -47,7 +47,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
-LANGUAGES = ("console", "python", "json", "text", "http")
+LANGUAGES = ("console", "python", "json", "text", "http", "toml")
 PROGRAMS = ("greenroom", "python", "ls", "cat", "printf")
 """What a command that is run may begin with: what every machine with this project has."""
 OPTIONAL = ("curl",)

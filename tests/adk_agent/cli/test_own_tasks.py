@@ -166,9 +166,9 @@ def test_tasks_are_chosen_by_flags(shell, write, rows):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--agent", "null"), "--agent needs what to play: --tasks FILE, or --domain"),
+        (("--agent", "null"), "--tasks FILE      a file of your own"),
         (("a sentence", "--agent", "null"), "write a sentence or --agent, not both"),
-        ((), "write a sentence, or --agent URL --tasks FILE"),
+        ((), "write a sentence, or --agent URL --domain NAME"),
         (("null on mock", "--num-tasks", "2"), "--num-tasks goes with --agent"),
         (("--agent", "null", "--tasks", "no.yaml"), "there is no file 'no.yaml'"),
         (("--agent", "null", "--domain", "moc"), "did you mean 'mock'"),

@@ -1,0 +1,1 @@
+"""The configuration file of an evaluation, `greenroom.toml`: its keys, read and written."""
