@@ -103,9 +103,9 @@ bench: setup  ## Run the scripts in performance/
 EXPORT = $(UV) export --frozen --quiet --no-emit-project --no-header --format requirements.txt
 lock: | $(UV)  ## Resolve pyproject.toml again and write the locks (needs the network)
 	$(UV) lock
-	$(EXPORT) --extra tau2 --extra agentdojo --group test --group lint --group docs --output-file requirements.lock
+	$(EXPORT) --extra tau2 --extra agentdojo --extra llm --group test --group lint --group docs --output-file requirements.lock
 	$(EXPORT) --all-extras --all-groups --output-file requirements-all.lock
-	$(EXPORT) --extra tau2 --extra agentdojo --no-default-groups --output-file requirements-runtime.lock
+	$(EXPORT) --extra tau2 --extra agentdojo --extra llm --no-default-groups --output-file requirements-runtime.lock
 
 clean:  ## Remove caches and what was built (not .venv, .tools and results)
 	rm -rf dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
