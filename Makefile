@@ -37,6 +37,7 @@ setup: $(INSTALLED)  ## Make .venv with the pinned packages and .venv/bin/greenr
 setup_all: $(INSTALLED_ALL)  ## The same with the extras: Ray, gRPC, and Playwright for browser tests
 
 $(INSTALLED): pyproject.toml requirements.lock | $(UV)
+	@$(if $(filter-out python3,$(PYTHON)),$(PYTHON) scripts/bootstrap.py --check)
 	$(UV) venv --quiet --allow-existing $(if $(filter-out python3,$(PYTHON)),--python $(PYTHON)) .venv
 	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps -e .
