@@ -37,6 +37,7 @@ setup: $(INSTALLED)  ## Make .venv with the pinned packages and .venv/bin/greenr
 setup_all: $(INSTALLED_ALL)  ## The same with the extras: Ray, gRPC, and Playwright for browser tests
 
 $(INSTALLED): pyproject.toml requirements.lock | $(UV)
+	@$(if $(filter-out python3,$(PYTHON)),$(PYTHON) scripts/bootstrap.py --check)
 	$(UV) venv --quiet --allow-existing $(if $(filter-out python3,$(PYTHON)),--python $(PYTHON)) .venv
 	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps -e .
@@ -103,9 +104,9 @@ bench: setup  ## Run the scripts in performance/
 EXPORT = $(UV) export --frozen --quiet --no-emit-project --no-header --format requirements.txt
 lock: | $(UV)  ## Resolve pyproject.toml again and write the locks (needs the network)
 	$(UV) lock
-	$(EXPORT) --extra tau2 --extra agentdojo --group test --group lint --group docs --output-file requirements.lock
+	$(EXPORT) --extra tau2 --extra agentdojo --extra llm --group test --group lint --group docs --output-file requirements.lock
 	$(EXPORT) --all-extras --all-groups --output-file requirements-all.lock
-	$(EXPORT) --extra tau2 --extra agentdojo --no-default-groups --output-file requirements-runtime.lock
+	$(EXPORT) --extra tau2 --extra agentdojo --extra llm --no-default-groups --output-file requirements-runtime.lock
 
 clean:  ## Remove caches and what was built (not .venv, .tools and results)
 	rm -rf dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

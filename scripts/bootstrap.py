@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 UV_VERSION = "0.13.8"
@@ -55,15 +56,18 @@ def check_python() -> None:
             for version in (sys.version_info, MIN_PYTHON)
         )
         raise BootstrapError(
-            f"{sys.executable} is Python {found}, but {needed} or later is needed: "
-            "name a newer one by `make PYTHON=...`."
+            f"{sys.executable} is Python {found}, but {needed} or later is needed. Install one "
+            "(on Debian and Ubuntu: apt-get install python3 python3-venv) and name it, as in "
+            "`make PYTHON=python3.12 run`; docs/installing.md lists other ways."
         )
 
 
-def main() -> int:
-    """Install uv; the exit code."""
+def main(arguments: Sequence[str] = ()) -> int:
+    """Install uv, or with `--check` look at the interpreter alone; the exit code."""
     try:
         check_python()
+        if "--check" in arguments:
+            return 0
         commands = install_commands(
             sys.executable,
             TOOLS,
@@ -83,4 +87,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -18,9 +18,7 @@ def require_inspect() -> None:
         DataError: It is not installed.
     """
     if importlib.util.find_spec("inspect_ai") is None:
-        raise DataError(
-            "an Inspect log needs inspect-ai: install the extra `tau2` (`make setup` does)"
-        )
+        raise DataError("an Inspect log needs inspect-ai: pip install 'inspect-ai>=0.3'")
 
 
 def log_text(fields: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """`scripts/bootstrap.py`: uv on a machine that has only python3."""
 
 import importlib.util
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -39,4 +40,17 @@ def test_with_neither_the_missing_package_is_named(bootstrap):
 def test_an_old_python_is_refused_with_its_version(bootstrap, monkeypatch, capsys):
     monkeypatch.setattr(bootstrap, "MIN_PYTHON", (99, 0))
     assert bootstrap.main() == 1
-    assert "or later is needed" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "or later is needed" in said
+    assert "make PYTHON=" in said
+
+
+def test_a_check_of_the_interpreter_installs_nothing(bootstrap, monkeypatch):
+    monkeypatch.setattr(bootstrap, "TOOLS", Path("/dev/null/tools"))
+    assert bootstrap.main(["--check"]) == 0
+
+
+def test_the_floor_of_python_is_the_one_that_is_declared(bootstrap):
+    project = tomllib.loads((SCRIPT.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    floor = ".".join(map(str, bootstrap.MIN_PYTHON))
+    assert project["requires-python"].startswith(f">={floor},")

@@ -5,9 +5,12 @@ import re
 import shutil
 import subprocess
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -81,6 +84,79 @@ def test_the_wheel_holds_the_data_that_is_read_at_run_time():
     assert asked == {"business_tasks.json", "exercises.json", "teams.json"}
     assert included == {f"data/{name}": f"tau_bridge/data/{name}" for name in asked}
     assert all((ROOT / path).is_file() for path in included)
+
+
+def closure(root: Requirement) -> set[str]:
+    """The distributions that pip would install for a requirement, as they are installed here."""
+    seen: set[str] = set()
+    todo = [root]
+    while todo:
+        wanted = todo.pop()
+        key = str(Requirement(f"{canonicalize_name(wanted.name)}[{','.join(wanted.extras)}]"))
+        if key in seen:
+            continue
+        seen.add(key)
+        for text in metadata.requires(wanted.name) or ():
+            needed = Requirement(text)
+            extras = ("", *wanted.extras)
+            if needed.marker is None or any(needed.marker.evaluate({"extra": e}) for e in extras):
+                todo.append(needed)
+    return {canonicalize_name(Requirement(key).name) for key in seen}
+
+
+def megabytes(name: str) -> float:
+    """The size of a distribution's files, without bytecode."""
+    files = [file for file in metadata.files(name) or () if file.suffix != ".pyc"]
+    places = [Path(str(file.locate())) for file in files]
+    return sum(place.stat().st_size for place in places if place.is_file()) / 1e6
+
+
+def test_what_plays_the_main_benchmark_stays_small():
+    """`pip install greenroom`, and `--no-deps inspect-evals`; bytecode comes to 100 MB more."""
+    plain = closure(Requirement("greenroom"))
+    apart = {
+        "litellm",
+        "openai",
+        "inspect-ai",
+        "inspect-evals",
+        "pyarrow",
+        "pandas",
+        "ray",
+        "grpcio",
+    }
+    assert plain & apart == set()
+    size = sum(map(megabytes, (plain - {"greenroom"}) | {"inspect-evals"}))
+    assert size < 260
+
+
+@pytest.mark.parametrize(
+    ("extra", "brings"),
+    [
+        ("llm", {"litellm"}),
+        ("tau2", {"inspect-ai", "inspect-evals"}),
+        ("agentdojo", {"inspect-evals", "deepdiff", "email-validator"}),
+    ],
+)
+def test_an_extra_brings_what_its_messages_promise(extra, brings):
+    assert brings <= closure(Requirement(f"greenroom[{extra}]"))
+
+
+def test_every_entry_point_leads_to_something():
+    own = metadata.distribution("greenroom").entry_points
+    declared = PYPROJECT["project"]["entry-points"]["greenroom.benchmarks"]
+    assert {each.name for each in own} == {"greenroom", *declared}
+    assert all(callable(each.load()) for each in own)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md", "docs/index.md"])
+def test_who_begins_is_led_to_the_page_on_installing(page):
+    assert "installing.md" in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_the_page_on_installing_names_every_extra():
+    text = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    assert [name for name in extras if f"| `{name}` |" not in text] == []
 
 
 def test_the_project_refuses_to_be_uploaded():

@@ -37,6 +37,10 @@ COMMANDS = {
     "agent": "serve a bundled purple agent",
 }
 """Each command with a one-line description. Its module has the same name."""
+ON_WINDOWS = (
+    "greenroom: Windows itself is not supported, because runs are locked in the way of Unix: install "
+    "greenroom inside WSL (wsl --install), as on Linux; see docs/installing.md\n"
+)
 _MODULES = {"list": "listing"}
 """Modules with another name: `list` is a builtin."""
 PLUGIN_THREAD = "plugin"
@@ -62,6 +66,9 @@ def console() -> NoReturn:
     An abandoned plugin may still run in a thread. At exit Python would wait for the thread to
     release the interpreter, and a plugin in compiled code would crash the process.
     """
+    if os.name == "nt":
+        sys.stderr.write(ON_WINDOWS)
+        sys.exit(3)
     gc.set_threshold(*_COLLECTED_AFTER)
     code = main()
     gc.freeze()  # the process is about to end, so collecting garbage is wasted time

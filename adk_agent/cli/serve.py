@@ -12,6 +12,7 @@ from adk_agent.cli import values
 from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import checked_card_url
 from adk_agent.core.errors import RequestError
+from adk_agent.core.files import require_writable
 from adk_agent.core.settings import Settings
 from adk_agent.service.agent_card import service_card
 from adk_agent.service.callers import Callers
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(parsed: argparse.Namespace) -> int:
     """Serve the green agent until it is stopped."""
     settings = Settings.load()
+    require_writable(settings.results_dir)
     port = settings.port if parsed.port is None else parsed.port
     card_url = checked_card_url(parsed.card_url)
     listener = bound_socket(parsed.host, port)  # before anything slow

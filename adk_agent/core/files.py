@@ -29,6 +29,23 @@ def storage(path: Path) -> Iterator[None]:
         raise StorageError(f"cannot use {str(path)!r}: {error.strerror or error}") from error
 
 
+def require_writable(folder: Path) -> None:
+    """Make sure that files can be written in a folder, or that it can be made.
+
+    Raises:
+        StorageError: They cannot. The message says how to name another folder.
+    """
+    whole = folder.absolute()
+    with storage(folder):
+        there = next(each for each in (whole, *whole.parents) if each.exists())
+    as_effective_user = os.access in os.supports_effective_ids
+    if not os.access(there, os.W_OK | os.X_OK, effective_ids=as_effective_user):
+        raise StorageError(
+            f"runs cannot be kept in {str(folder)!r}: no permission to write in {str(there)!r}; "
+            "name another folder with --results-dir or GREENROOM_RESULTS_DIR"
+        )
+
+
 @contextmanager
 def open_folder(path: Path) -> Iterator[int]:
     """Open a folder, to lock it.

@@ -277,9 +277,19 @@ async def load_litellm() -> None:
 
 
 def import_litellm() -> Any:
-    """Import litellm without network access or terminal output."""
+    """Import litellm without network access or terminal output.
+
+    Raises:
+        ModelError: It is not installed.
+    """
     keep_litellm_offline()
-    import litellm
+    try:
+        import litellm
+    except ImportError as error:
+        raise ModelError(
+            f"LiteLLM, which calls language models, cannot be imported ({error}): "
+            "pip install 'greenroom[llm]', or use --offline"
+        ) from error
 
     litellm.suppress_debug_info = True  # banners on every error
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)

@@ -20,7 +20,14 @@ from typing import Any, Literal, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from adk_agent.core.errors import RequestError, RunCanceledError, StorageError
-from adk_agent.core.files import SCHEMA, open_folder, read_kept, storage, write_whole
+from adk_agent.core.files import (
+    SCHEMA,
+    open_folder,
+    read_kept,
+    require_writable,
+    storage,
+    write_whole,
+)
 from adk_agent.results.progress import Progress
 from adk_agent.runs.store import MANIFEST, TRIALS, load_manifest
 from tau_bridge.clock import Clock
@@ -136,6 +143,7 @@ def tracked_run(
         StorageError: The run directory cannot be written.
     """
     directory = results_dir / run_id
+    require_writable(directory)
     with storage(directory):
         directory.mkdir(parents=True, exist_ok=True)
     with _locked(directory, run_id):

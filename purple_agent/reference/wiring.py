@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 Close = Callable[[], Awaitable[None]]
 
 
+def _nothing() -> None:
+    """Prepare nothing: reasoning by rules needs no slow import."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class _ReasonerParts:
     """The reasoner and its budget."""
@@ -47,7 +51,7 @@ class _ReasonerParts:
     budget: BudgetStage
     complete: Complete | None = None
     """Answers a question outside the conversation; None without a model."""
-    prepare: Callable[[], object] = lambda: None
+    prepare: Callable[[], object] = _nothing
     close: tuple[Close, ...] = ()
 
 
@@ -96,9 +100,12 @@ def _reasoner_parts(settings: ReferenceSettings) -> _ReasonerParts:
     if settings.primary is None and settings.brainos_url is None:
         return _ReasonerParts(reasoner=DeterministicReasoner(), budget=BudgetStage(settings))
     from purple_agent.reasoners.counting import ModelTokens
-    from purple_agent.reasoners.model.library import load_litellm
+    from purple_agent.reasoners.model.library import load_litellm, require_litellm
     from purple_agent.reasoners.model.reasoner import ModelReasoner
 
+    uses_litellm = any((settings.primary, settings.fallback, settings.small))
+    if uses_litellm:
+        require_litellm()
     reasoner = ModelReasoner(settings)
     budget = BudgetStage(settings)
     if settings.primary is not None:
@@ -108,7 +115,7 @@ def _reasoner_parts(settings: ReferenceSettings) -> _ReasonerParts:
         reasoner=reasoner,
         budget=budget,
         complete=reasoner.complete,
-        prepare=load_litellm,
+        prepare=load_litellm if uses_litellm else _nothing,
         close=(reasoner.aclose,),
     )
 

@@ -28,10 +28,14 @@ DOMAINS = ("airline", "mock", "retail", "telecom")
 SourceName = Literal["official", "inspect-evals"]
 
 _PACKAGE_REVISION = "377cecf"
-_HOW_TO_GET_DATA = (
-    "install the extra `tau2` (`make setup` does), or set TAU2_DATA_DIR to an official data folder"
+TESTED_VERSION = "0.26.0"
+"""The release of inspect-evals with which the scores were proven."""
+HOW_TO_INSTALL = (
+    f"pip install --no-deps inspect-evals=={TESTED_VERSION} (61 MB), "
+    "or pip install 'greenroom[tau2]' (450 MB, with Inspect)"
 )
-_CORRECT_FOLDER = "correct TAU2_DATA_DIR, or unset it to use the tasks of the extra `tau2`"
+_HOW_TO_GET_DATA = f"{HOW_TO_INSTALL}, or set TAU2_DATA_DIR to an official data folder"
+_CORRECT_FOLDER = "correct TAU2_DATA_DIR, or unset it to use the tasks of inspect-evals"
 
 
 def open_source(data_dir: Path | None) -> DataSource:

@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import Field, create_model
 
 from tau_bridge.completion import ToolSchema
-from tau_bridge.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +27,7 @@ class ToolSource:
 
 
 def tool_schema(name: str, source: ToolSource) -> ToolSchema:
-    """Make the schema of one tool.
-
-    Raises:
-        DataError: docstring_parser is not installed.
-    """
+    """Make the schema of one tool."""
     doc = _parse(source.function.__doc__ or "")
     texts: dict[str, str | None] = {p.arg_name: p.description for p in doc.params}
     texts.update(source.parameters)
@@ -59,11 +54,7 @@ def _field(parameter: inspect.Parameter, description: str | None) -> Any:
 
 
 def _parse(docstring: str) -> Any:
-    try:
-        # Late: it is only needed where tools are shown to an agent.
-        from docstring_parser import parse
-    except ImportError as exc:
-        raise DataError(
-            "tool schemas need docstring_parser: install the extra `tau2` (`make setup` does)"
-        ) from exc
+    # Late: it is only needed where tools are shown to an agent.
+    from docstring_parser import parse
+
     return parse(docstring)

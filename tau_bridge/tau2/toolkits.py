@@ -8,9 +8,7 @@ plain classes over states of ours. Written against version 0.26.0, whose interna
 from __future__ import annotations
 
 import functools
-import importlib
 import logging
-import warnings
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any
@@ -21,12 +19,11 @@ from tau_bridge.errors import DataError
 from tau_bridge.tau2 import official_tools as official
 from tau_bridge.tau2.blueprint import Blueprint, Side, Toolkit
 from tau_bridge.tau2.borrowing import borrow_toolkit, copy_function, returned_as_it_is, strict
+from tau_bridge.tau2.data import HOW_TO_INSTALL, TESTED_VERSION
+from tau_bridge.tau2.port import import_port
 from tau_bridge.tau2.schemas import ToolSource
 from tau_bridge.tau2.tables import Database, SharedRows, TableDatabase, database_factory
 from tau_bridge.tau2.tool_names import TOOL_NAMES
-
-TESTED_VERSION = "0.26.0"
-"""The release of inspect-evals with which the scores were proven."""
 
 _FRAMEWORK_PARTS = frozenset({"store", "instance", "initialized", "initialize"})
 _log = logging.getLogger(__name__)
@@ -110,14 +107,11 @@ def telecom_blueprint(database: Any, user_database: Any) -> Blueprint:
 
 def _module(name: str) -> Any:
     try:
-        with warnings.catch_warnings():
-            # Deprecations inside of third parties, which are not ours to fix.
-            warnings.simplefilter("ignore")
-            module = importlib.import_module(f"inspect_evals.tau2.{name}")
+        module = import_port(name)
     except ImportError as exc:
         raise DataError(
             "the tools of airline, retail and telecom come from inspect-evals, which cannot be "
-            f"imported ({exc}): install the extra `tau2` (`make setup` does)"
+            f"imported ({exc}): {HOW_TO_INSTALL}"
         ) from exc
     _warn_of_another_version()
     return module

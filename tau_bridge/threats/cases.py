@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ UNDONE = {
 }
 """The scenarios, each with the meaning of a utility of 0."""
 
+_INSTALL = "pip install 'greenroom[tau2]'"
 _RESOLUTION = "The customer's request has been dealt with."
 
 
@@ -69,12 +71,14 @@ class Case(BaseModel):
 
 def read_cases() -> dict[str, Case]:
     """Return all cases by id; raises DataError without the package."""
+    if find_spec("inspect_ai") is None:
+        raise DataError(f"its tools need Inspect: {_INSTALL}")
     try:
         package = Path(str(distribution("inspect-evals").locate_file("inspect_evals")))
         files = {name: package / f"agent_threat_bench/data/{name}.json" for name in UNDONE}
         found = {name: json.loads(file.read_text("utf-8")) for name, file in files.items()}
     except (PackageNotFoundError, OSError) as exc:
-        raise DataError(f"no cases ({exc}): install the extra `tau2` (`make setup` does)") from exc
+        raise DataError(f"no cases ({exc}): {_INSTALL}") from exc
     cases = [Case(scenario=name, **each) for name, records in found.items() for each in records]
     return {case.id: case for case in cases}
 

@@ -1,5 +1,6 @@
 """`python -m purple_agent`: addresses, ends and exit codes."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -122,3 +123,20 @@ def test_serving_imports_no_model_library_and_nothing_of_the_assessor():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True)
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def test_a_model_without_the_package_that_calls_it_ends_the_start_with_what_to_install():
+    script = (
+        "import sys; sys.modules['litellm'] = None; sys.argv[1:] = ['reference', '--port', '0']\n"
+        "from purple_agent.__main__ import main; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PURPLE_LLM_MODEL": "openai/x"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install 'greenroom[llm]'" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 import logging
 import os
+from importlib.util import find_spec
 from typing import Any
+
+from purple_agent.errors import UsageError
+
+
+def require_litellm() -> None:
+    """Make sure that litellm is there, without importing it.
+
+    Raises:
+        UsageError: It is not installed.
+    """
+    if find_spec("litellm") is None:
+        raise UsageError(
+            "a language model is set (PURPLE_LLM_MODEL), and LiteLLM, which calls it, is not installed: "
+            "pip install 'greenroom[llm]', or unset it to reason by rules"
+        )
 
 
 def load_litellm() -> Any:

@@ -4,13 +4,18 @@ Most processes start at once, see `tests/preloaded`; each kind of command is als
 interpreter that is installed.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from adk_agent.cli.main import main
+
+NOBODY = 65_534
 
 
 def _command(*arguments, python=None):
@@ -69,3 +74,20 @@ def shell(tmp_path, capsys):
 @pytest.fixture
 def results_dir(tmp_path):
     return tmp_path / "results"
+
+
+@pytest.fixture
+def read_only():
+    """Makes a folder that cannot be written to, wherever the test runs, root's machine too."""
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as undo:
+        folder = Path(name)
+
+        def forbid():
+            for path in [folder, *folder.rglob("*")]:
+                path.chmod(0o555 if path.is_dir() else 0o444)
+                undo.callback(path.chmod, 0o755)
+            if os.geteuid() == 0:
+                os.seteuid(NOBODY)
+                undo.callback(os.seteuid, 0)
+
+        yield folder, forbid

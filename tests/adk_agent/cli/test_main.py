@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adk_agent.cli.main import COMMANDS, build_parser
+from adk_agent.cli.main import COMMANDS, build_parser, console
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -89,3 +89,12 @@ def test_modules_in_the_users_folder_are_not_imported(tmp_path):
         check=False,
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_on_windows_the_command_ends_with_what_to_install_instead(monkeypatch, capsys):
+    monkeypatch.setattr("os.name", "nt")
+    with pytest.raises(SystemExit, match="3"):
+        console()
+    said = capsys.readouterr().err
+    assert "install greenroom inside WSL" in said
+    assert said.count("\n") == 1

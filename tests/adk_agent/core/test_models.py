@@ -3,13 +3,20 @@
 import asyncio
 import inspect
 import json
+import sys
 import threading
 
 import pytest
 
 from adk_agent.assembly import Assembly
 from adk_agent.core.errors import ModelError
-from adk_agent.core.models import LiteLlmCompletion, default_spec, import_litellm, user_spec
+from adk_agent.core.models import (
+    LiteLlmCompletion,
+    ModelSpec,
+    default_spec,
+    import_litellm,
+    user_spec,
+)
 from adk_agent.core.plan import Overrides
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
@@ -232,3 +239,9 @@ async def test_a_user_model_that_breaks_in_mid_run_is_a_failed_trial_of_the_user
     (trial,) = report.trials
     assert (trial.status, trial.reward, trial.fault) == ("failed", None, "user")
     assert KEY not in report.to_json()
+
+
+async def test_without_litellm_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    with pytest.raises(ModelError, match=r"pip install 'greenroom\[llm\]', or use --offline"):
+        await LiteLlmCompletion(ModelSpec(name="m", litellm_name="openai/m")).check()

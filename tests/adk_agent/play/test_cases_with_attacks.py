@@ -112,7 +112,7 @@ def test_without_the_package_it_is_left_out_with_the_reason(monkeypatch):
     assert DOMAIN not in opened.domains
     [warning] = [each for each in opened.warnings if DOMAIN in each]
     assert "inspect-evals" in warning
-    assert "install the extra" in warning
+    assert "greenroom[tau2]" in warning
 
 
 def test_lists_and_requests_do_not_import_the_package():

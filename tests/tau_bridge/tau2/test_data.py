@@ -206,7 +206,9 @@ def test_a_folder_that_is_none_says_so_and_what_to_do(tmp_path, name):
 
 def test_without_a_folder_and_without_the_package_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "inspect_evals", None)
-    with pytest.raises(DataFolderError, match=r"`tau2` .`make setup` does., or set TAU2_DATA"):
+    with pytest.raises(
+        DataFolderError, match=r"no-deps inspect-evals==.*greenroom\[tau2\].*, or set TAU2"
+    ):
         open_source(None)
 
 

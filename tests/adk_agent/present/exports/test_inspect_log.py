@@ -83,4 +83,4 @@ def test_without_inspect_the_error_names_the_extra(stored, export, monkeypatch):
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     code, out, err = export(stored(trial()), "inspect")
     assert (code, out) == (2, "")
-    assert "install the extra `tau2`" in err
+    assert "pip install 'inspect-ai>=0.3'" in err
