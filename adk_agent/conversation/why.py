@@ -22,7 +22,7 @@ from adk_agent.conversation.telling import (
 from adk_agent.core.errors import RequestError
 from adk_agent.core.redaction import ModelRedactor
 from adk_agent.requests.intent import Why
-from adk_agent.results.digest import FAILURE_MEANING
+from adk_agent.results.causes import FAILURE_MEANING
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.store import StoredTrials
 from adk_agent.runs.tracking import RunStatus

@@ -63,10 +63,29 @@ async def test_where_there_is_no_run_it_is_said_how_to_start_one(ask, intent):
     assert "Evaluate builtin:echo on two airline tasks" in reply.text
 
 
+READ = ("status", "results", "failures", "why")
+
+
 @pytest.mark.parametrize(
-    "intent", [each for each in ABOUT_RUNS if each.intent != "cancel"], ids=lambda each: each.intent
+    "intent", [each for each in ABOUT_RUNS if each.intent in READ], ids=lambda each: each.intent
 )
-async def test_the_newest_run_is_offered_and_not_assumed(ask, played, intent):
+async def test_the_newest_run_is_taken_for_what_is_only_read_and_the_answer_names_it(
+    ask, played, intent
+):
+    await played(ONE, "builtin:null", request="the older")
+    await played(OTHER, "builtin:null", request="the newer")
+    reply = await ask(intent)
+    assert OTHER in reply.text
+
+
+@pytest.mark.parametrize(
+    "intent",
+    [each for each in ABOUT_RUNS if each.intent not in (*READ, "cancel")],
+    ids=lambda each: each.intent,
+)
+async def test_the_newest_run_is_offered_and_not_assumed_for_what_changes_something(
+    ask, played, intent
+):
     await played(ONE, "builtin:null", request="the older")
     await played(OTHER, "builtin:null", request="the newer")
     reply = await ask(intent, text="as it was said")

@@ -85,6 +85,6 @@ def test_the_agent_that_does_nothing_is_the_floor_where_tasks_have_one(floor, to
 def test_what_to_run_next_is_said_with_the_folder_of_runs_where_it_is_another():
     assert next_commands(report_of(["+"]), Path("results/run-2")) == "next: greenroom view run-2"
     assert next_commands(report_of(["i"]), Path("my runs/run-2")) == (
-        "next: greenroom view run-2 --results-dir 'my runs'; "
-        "greenroom resume run-2 --results-dir 'my runs' plays its failed trials again"
+        "next: greenroom view run-2 --results-dir 'my runs'\n"
+        "      greenroom resume run-2 --results-dir 'my runs'  # plays its failed trials again"
     )
