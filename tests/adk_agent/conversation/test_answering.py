@@ -162,7 +162,7 @@ async def test_failures_are_listed_with_their_class_and_reason(ask, played):
 async def test_why_counts_the_reasons_of_all_trials(ask, played):
     await played(ONE, "builtin:null", task_ids=("create_task_1", "update_task_1"))
     reply = await ask(Why(), ONE)
-    assert "2 x gave up before the work was done (gave_up)" in reply.text
+    assert "2 trials gave up before the work was done (gave_up)" in reply.text
     assert "never called create_task" in reply.text
 
 
