@@ -61,7 +61,7 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         help="an option of a benchmark; may be repeated",
     )
     add_files(parser)
-    parser.add_argument("--yes", action="store_true", help="confirm whatever would be asked")
+    parser.add_argument("--yes", action="store_true", help="answer yes to every question")
     add_playing(parser)
 
 

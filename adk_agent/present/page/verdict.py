@@ -141,8 +141,8 @@ def _over(row: ScoreRow) -> str:
     gained, within = row.above_floor, row.above_floor_interval
     if gained is None or within is None or within.holds(0.0):
         return "not clearly different from an agent that does nothing"
-    how = "more" if gained > 0 else "less"
-    return f"{abs(gained):.3f} {how} than an agent that does nothing"
+    side = "above" if gained > 0 else "below"
+    return f"{abs(gained):.3f} {side} an agent that does nothing"
 
 
 def _most(lost: Sequence[TrialRow], meaning: Meaning) -> str:

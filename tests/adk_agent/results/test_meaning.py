@@ -69,10 +69,10 @@ def test_a_line_for_each_agent_says_what_its_score_means(ends, floor, told):
     ("floor", "told"),
     [
         (None, "pass^1 0.500; no floor is known"),
-        ({"0": 1.0, "1": 0.0}, "the agent that does nothing: its pass^1, 0.500, is the floor"),
+        ({"0": 1.0, "1": 0.0}, "this agent does nothing, so its pass^1, 0.500, is the floor"),
         (
             {"1": 0.0},
-            "pass^1 0.500; on the 1 task with a floor, the agent that does nothing: its pass^1, 0.000, "
+            "pass^1 0.500; on the 1 task with a floor, this agent does nothing, so its pass^1, 0.000, "
             "is the floor",
         ),
     ],
