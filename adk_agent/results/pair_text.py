@@ -15,14 +15,28 @@ STOPPED_EARLY = (
 
 
 def pair_table(pairs: Sequence[AgentPair]) -> Table:
-    """Make the table of differences, a row for each pair, the better agent first."""
+    """Make the table of differences, a row for each pair, the better agent first.
+
+    The number of tasks has a column only if the pairs differ in it; `pair_notes` has it otherwise.
+    """
     figures = any(pair.headline is not None or pair.domains for pair in pairs)
     header = ("agent", "against", *(["figure"] if figures else []))
     cells = [
-        (*_in_order(pair), *([_figure(pair)] if figures else []), *_difference(pair))
+        (
+            *_in_order(pair),
+            *([_figure(pair)] if figures else []),
+            *_difference(pair),
+            *([] if _same_tasks(pairs) else [str(pair.comparison.tasks)]),
+            _VERDICTS[pair.verdict],
+        )
         for pair in pairs[:MOST_SHOWN]
     ]
-    return (*header, "difference", "95 %", "p", "tasks", "verdict"), cells
+    tasks = [] if _same_tasks(pairs) else ["tasks"]
+    return (*header, "difference", "95 %", "p", *tasks, "verdict"), cells
+
+
+def _same_tasks(pairs: Sequence[AgentPair]) -> bool:
+    return len({pair.comparison.tasks for pair in pairs}) == 1
 
 
 def pair_notes(pairs: Sequence[AgentPair], *, stopped_by: str | None = None) -> list[str]:
@@ -34,9 +48,12 @@ def pair_notes(pairs: Sequence[AgentPair], *, stopped_by: str | None = None) -> 
     """
     notes = []
     if len(pairs) > 1:
+        tasks = pairs[0].comparison.tasks
+        over = "the tasks that both have scores of"
+        if _same_tasks(pairs):
+            over = "1 task" if tasks == 1 else f"{tasks} tasks"
         notes.append(
-            f"Each pair is compared over the tasks that both have scores of; p is adjusted for "
-            f"{len(pairs)} comparisons."
+            f"Each pair is compared over {over}; p is adjusted for {len(pairs)} comparisons."
         )
     if any(pair.best_case is not None for pair in pairs):
         notes.append(
@@ -101,8 +118,6 @@ def _difference(pair: AgentPair) -> tuple[str, ...]:
         f"{_signed(pair, by.difference):+.3f}{otherwise}",
         f"{low:+.2f} to {high:+.2f}",
         f"{pair.p_adjusted:.2g}",
-        str(by.tasks),
-        _VERDICTS[pair.verdict],
     )
 
 
