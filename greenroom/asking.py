@@ -71,8 +71,8 @@ async def aask(
     Args:
         text: A question about runs and terms, or a request, in plain English.
         run: The run that it is about, by its id.
-        confirmed: Do what would have to be confirmed: take the newest run where none is named, play
-            a plan that is large or does not account for all words.
+        confirmed: Do what would have to be confirmed: repeat or export the newest run where none is
+            named, play a plan that is large or does not account for all words.
         results_dir: The folder of runs; None for `GREENROOM_RESULTS_DIR`, or `results`.
         offline: Use no language model, even if one is configured.
 

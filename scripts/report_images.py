@@ -1,12 +1,14 @@
-"""Makes the pictures in docs/viewing.md, of real runs: `python scripts/report_images.py`.
+"""Makes every picture in docs/images, of real runs: `python scripts/report_images.py`.
 
-Plays two runs of bundled agents offline, writes their pages, and takes the pictures with Debian's
-Chromium. Needs the dependency group `browser`.
+Plays two runs of bundled agents offline, writes their pages, and takes their pictures with Debian's
+Chromium. The pictures of `adk web` (`adk-web.png`, `adk-web-artifacts.png`) are taken by the browser
+test that holds such a conversation. Needs what `make setup_all` installs.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
+ROOT = Path(__file__).parent.parent
+IMAGES = ROOT / "docs" / "images"
+CONVERSATION = "tests/browser/test_adk_web.py"
 SCORES = {
     "participants": {"reference": "builtin:reference", "echo": "builtin:echo"},
     "config": {"domain": "business", "num_tasks": 24, "num_trials": 2},
@@ -75,6 +79,16 @@ def open_trial(page: Page, link: str) -> None:
     page.locator("dialog[open] .turns").first.wait_for()
 
 
+def shoot_conversation() -> None:
+    """Take the pictures of `adk web`, in a test that talks to it."""
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", CONVERSATION],
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "GREENROOM_SCREENSHOTS": "1"},
+    )
+
+
 def main() -> int:
     """Make all pictures."""
     from playwright.sync_api import sync_playwright
@@ -91,6 +105,7 @@ def main() -> int:
         shoot(browser, teams, "report-teams.png", part="#teams", height=820)
         shoot(browser, scores, "report-phone.png", width=320, height=640, scheme="dark")
         browser.close()
+    shoot_conversation()
     return 0
 
 

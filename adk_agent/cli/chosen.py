@@ -68,7 +68,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--num-tasks",
         type=values.positive,
         metavar="N",
-        help="a sample of so many tasks of each domain, drawn by the seed",
+        help="play this many tasks of each domain, a sample drawn by the seed",
     )
     parser.add_argument("--task-ids", metavar="IDS", help="the tasks to play: 3,7 or refund-17")
 

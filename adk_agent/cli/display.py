@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.box import HEAVY_HEAD
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -22,13 +21,16 @@ from rich.table import Table
 
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
+from adk_agent.results.causes import cause_lines
 from adk_agent.results.meaning import meaning_lines
-from adk_agent.results.pairs import pair_lines
+from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.tables import (
+    data_lines,
     doubt,
     headline_table,
+    not_measured_lines,
     score_table,
     team_table,
     without_the_usual,
@@ -38,6 +40,10 @@ from adk_agent.results.team_summary import TeamRow
 PLAIN_WIDTH = 124
 """Width without a terminal, which fits an address and all columns of scores on one line."""
 TEAM_WIDTH = 110
+WORDS = frozenset(
+    {"agent", "against", "better", "domain", "figure", "headline", "judged", "labels", "verdict"}
+)
+"""Columns of words, which begin at the left."""
 
 
 class Display:
@@ -87,9 +93,8 @@ class Display:
             self._move(self._bar, progress)
             return
         counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
-        finished = progress.stage == "finished"
-        where = f": {self._results_dir / progress.run_id}" if finished else ""
-        self._line(f"{counter}{progress.message}{where}")
+        if progress.stage != "finished":  # the result says where the report is
+            self._line(f"{counter}{progress.message}")
 
     def _move(self, bar: Bar, progress: Progress) -> None:
         if progress.outcome in ("unscored", "failed"):
@@ -127,30 +132,38 @@ class Display:
             self._table(*without_the_usual(table), title=title)
 
     def result(self, report: EvaluationReport, *, last: str | None = None) -> None:
-        """Show the scores, their meaning, and the report's folder (or the line `last` instead)."""
+        """Show the scores, what they mean, what limits them, and where to go on.
+
+        Args:
+            report: The report of the run.
+            last: The line that stands in place of the path of the report's folder.
+        """
         folder = self._results_dir / report.run_id
         self._scores(report)
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)
-        for team in measured:
-            if (doubts := doubt(team)) is not None:
-                self._line(f"warning: {team.participant}: {doubts}", style="yellow")
-        reasons: Counter[str] = Counter()
-        for team in report.teams:
-            reasons.update(team.not_measured)
-        for reason, count in sorted(reasons.items()):
-            trials = "1 trial" if count == 1 else f"{count} trials"
-            self._line(f"coordination of {trials} was not measured: {reason}")
-        for domain, origin in {row.domain: row.data for row in report.summary}.items():
-            self._line(f"data of {domain}: {origin.source}, {origin.revision}")
-        for warning in report.warnings:
+        for line in [*meaning_lines(report), *cause_lines(report)]:
+            self._line(line)
+        self._differences(report)
+        doubts = [(team, doubt(team)) for team in measured]
+        limits = [f"{team.participant}: {told}" for team, told in doubts if told is not None]
+        for warning in [*limits, *report.warnings]:
             self._line(f"warning: {warning}", style="yellow")
-        lines = [*meaning_lines(report), *pair_lines(report.pairs, stopped_by=report.stopped_by)]
-        for line in lines:
+        for line in [*data_lines(report.summary), *not_measured_lines(report.teams)]:
             self._line(line)
         self._line(last or f"report: {folder}")
         self._line(next_commands(report, folder))
+
+    def _differences(self, report: EvaluationReport) -> None:
+        """Show whether the agents differ: two in a sentence, more in a table."""
+        if len(report.pairs) == 1:
+            for line in pair_lines(report.pairs, stopped_by=report.stopped_by):
+                self._line(line)
+        elif report.pairs:
+            self._table(*pair_table(report.pairs), title="Differences between agents")
+            for note in pair_notes(report.pairs, stopped_by=report.stopped_by):
+                self._line(note)
 
     def _teams(self, teams: Sequence[TeamRow]) -> None:
         header, rows = team_table(teams)
@@ -170,8 +183,8 @@ class Display:
         lines = HEAVY_HEAD if self._console.width >= TEAM_WIDTH else None
         table = Table(box=lines, pad_edge=lines is not None, title=title, title_justify="left")
         for name in header:
-            words = name in ("agent", "domain", "headline", "better", "labels", "judged")
-            table.add_column(name, justify="left" if words else "right", overflow="fold")
+            justify: JustifyMethod = "left" if name in WORDS else "right"
+            table.add_column(name, justify=justify, overflow="fold")
         for row in rows:
             table.add_row(*(escape(escape_controls(cell)) for cell in row))
         self._console.print(table, width=min(width, self._console.width))
@@ -185,11 +198,13 @@ def _without_second(cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def next_commands(report: EvaluationReport, folder: Path) -> str:
-    """Return a line with the commands to run next."""
+    """Return the commands to go on with, one in a line."""
     is_default = folder.parent == DEFAULT_RESULTS_DIR
-    where = [] if is_default else ["--results-dir", str(folder.parent)]
-    commands = [shlex.join(["greenroom", "view", report.run_id, *where])]
+    where = "" if is_default else f" {shlex.join(['--results-dir', str(folder.parent)])}"
+    run = shlex.quote(report.run_id)
+    commands = [f"greenroom view {run}{where}"]
+    if cause_lines(report):
+        commands.append(f'greenroom ask "why did it fail?" --run {run}{where}')
     if report.status == "incomplete":
-        resume = shlex.join(["greenroom", "resume", report.run_id, *where])
-        commands.append(f"{resume} plays its failed trials again")
-    return f"next: {'; '.join(commands)}"
+        commands.append(f"greenroom resume {run}{where}  # plays its failed trials again")
+    return "next: " + "\n      ".join(commands)

@@ -13,6 +13,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 EPILOG = """\
+begin with: greenroom run --agent URL --domain NAME --num-tasks 5
+then:       greenroom ask "why did it fail?"
+
 exit codes: 0 success, 1 a check failed, 2 the request or an argument cannot be used,
 3 infrastructure was missing or the evaluation is incomplete, 130 interrupted
 """
@@ -21,20 +24,20 @@ COMMANDS = {
     "run": "evaluate agents, from a sentence, by flags or as greenroom.toml says",
     "init": "write greenroom.toml, which says what greenroom run evaluates",
     "schema": "print the JSON Schema of greenroom.toml, for editors",
-    "ask": "ask about evaluations and runs, in plain English",
+    "ask": "ask why trials failed, and anything else, in plain English",
     "status": "show the progress of a run",
     "results": "show the results of a run",
     "cancel": "stop a run, from any process",
     "resume": "play the missing trials of a run",
-    "view": "render a run as one page for a browser",
+    "view": "open a run as one page in the browser",
     "compare": "compare a run with an earlier one",
     "export": "export a run to another tool's format",
     "list": "list domains, tasks, exercises, bundled agents, teams, evaluators, metrics or runs",
     "score": "measure and judge recorded traces",
     "regrade": "score recorded conversations again",
     "tasks": "begin, import and check files of your own tasks",
-    "serve": "serve the green agent over A2A",
-    "agent": "serve a bundled purple agent",
+    "serve": "serve Greenroom itself as an A2A agent",
+    "agent": "start a bundled agent to try things with",
 }
 """Each command with a one-line description. Its module has the same name."""
 ON_WINDOWS = (

@@ -68,7 +68,7 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         "--user-model", metavar="MODEL", help="the language model that plays the user"
     )
     add_files(parser)
-    parser.add_argument("--yes", action="store_true", help="confirm whatever would be asked")
+    parser.add_argument("--yes", action="store_true", help="answer yes to every question")
     add_playing(parser)
 
 

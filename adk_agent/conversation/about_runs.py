@@ -12,11 +12,12 @@ from adk_agent.conversation.turn import Turn
 from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.core.escaping import escape_markdown
 from adk_agent.requests.intent import Cancel, Compare, Question, Status
+from adk_agent.results.causes import cause_lines
 from adk_agent.results.comparison import compare_runs
 from adk_agent.results.comparison_text import summary
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.meaning import meaning_lines
-from adk_agent.results.pairs import pair_lines
+from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.summary import TrialRow
 from adk_agent.results.tables import headline_table, score_table, without_the_usual
 from adk_agent.runs.results import results_so_far
@@ -76,10 +77,18 @@ def results(status: RunStatus, deps: ConversationDeps) -> Answer:
         table_of(without_the_usual(score_table([*report.summary, *report.overall]))),
         *_headlines(report.headlines),
     ]
-    lines = [*meaning_lines(report), *pair_lines(report.pairs, stopped_by=report.stopped_by)]
-    parts.append("\n".join(f"- {escape_markdown(line)}" for line in lines))
+    parts.append(_listed([*meaning_lines(report), *cause_lines(report)]))
+    if len(report.pairs) == 1:
+        parts.append(_listed(pair_lines(report.pairs, stopped_by=report.stopped_by)))
+    elif report.pairs:
+        notes = pair_notes(report.pairs, stopped_by=report.stopped_by)
+        parts += [table_of(pair_table(report.pairs)), " ".join(notes)]
     whole = status.has_ended and (deps.results_dir / status.run_id / REPORT).exists()
     return Answer(text="\n\n".join(parts), report_of=status.run_id if whole else None)
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {escape_markdown(line)}" for line in lines)
 
 
 def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:

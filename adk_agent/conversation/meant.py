@@ -1,4 +1,4 @@
-"""The run that a message is about: the named one, else the conversation's latest, else an offer."""
+"""The run that a message is about: the named one, else the conversation's latest, else the newest."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from adk_agent.runs.tracking import RunStatus, checked_run_id, read_status, run_
 
 RunIntent = Status | Results | Failures | Why | Cancel | Repeat | Export
 """Intents about one run."""
+_ONLY_READ = Status | Results | Failures | Why
+"""Intents that change nothing: the newest run is taken, and its id stands in the answer."""
 _MOST_LOOKED_AT = 50
 """Runs that are searched for one that is running."""
 _MOST_REQUEST = 100
@@ -42,6 +44,8 @@ def nothing_yet(deps: ConversationDeps) -> str:
 def run_of(intent: RunIntent, turn: Turn) -> str | Asked:
     """Return the id of the run that an intent is about, or the offer of the newest one.
 
+    What is only read of it needs no offer.
+
     Raises:
         RequestError: The named run is not there, or none is.
         StorageError: The folder of runs cannot be read.
@@ -58,7 +62,7 @@ def run_of(intent: RunIntent, turn: Turn) -> str | Asked:
         found = [each for each in found if _is_running(each, deps)]
         if not found:
             raise RequestError("Nothing is running that could be canceled.")
-    if turn.confirmed:
+    if turn.confirmed or isinstance(intent, _ONLY_READ):
         return found[0]
     waiting = intent.model_copy(update={"run_id": found[0]})
     offer = f"No run is named. The newest is {described(found[0], deps)}. Do you mean that one?"

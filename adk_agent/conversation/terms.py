@@ -10,7 +10,7 @@ from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.listing import of_evaluators, of_metrics
 from adk_agent.conversation.replies import Answer, Refused
 from adk_agent.conversation.telling import short
-from adk_agent.results.digest import FAILURE_MEANING
+from adk_agent.results.causes import FAILURE_MEANING
 from evals.graph import labels
 from evals.judge.modes import FAILURE_MODES
 from tau_bridge.benchmark import PASS_HAT_K

@@ -22,7 +22,7 @@ from adk_agent.conversation.telling import (
 from adk_agent.core.errors import RequestError
 from adk_agent.core.redaction import ModelRedactor
 from adk_agent.requests.intent import Why
-from adk_agent.results.digest import FAILURE_MEANING
+from adk_agent.results.causes import FAILURE_MEANING
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.store import StoredTrials
 from adk_agent.runs.tracking import RunStatus
@@ -119,9 +119,13 @@ def _by_reason(status: RunStatus, rows: Sequence[TrialRow]) -> str:
     lines = [f"Why trials of run {status.run_id} did not pass or failed:", ""]
     for kind, lost in sorted(by_kind.items(), key=lambda item: (-len(item[1]), item[0])):
         meaning = meanings.get(kind, "have no diagnosis")
-        lines.append(f"- {len(lost)} x {meaning} ({kind}), in {_tasks(lost)}")
+        trials = "1 trial" if len(lost) == 1 else f"{len(lost)} trials"
+        lines.append(f"- {trials} {meaning} ({kind}): {_tasks(lost)}")
         reasons = most_frequent(reason for row in lost for reason in reasons_of(row))
-        lines += [f"    - {count} x {reason}" for reason, count in reasons[:_MOST_EXAMPLES]]
+        lines += [
+            f"    - {reason}{'' if count == 1 else f' ({count} trials)'}"
+            for reason, count in reasons[:_MOST_EXAMPLES]
+        ]
     example = next(row for lost in by_kind.values() for row in lost)
     lines += ["", f"For one of them in full, ask: why did task {short(example.task_id)} fail?"]
     return "\n".join(lines)

@@ -81,6 +81,8 @@ class _Chooser:
         """The mode of play that rules tasks out, for messages."""
         self.shortfalls: list[str] = []
         self.warnings: list[str] = []
+        self.samples: list[tuple[str, str]] = []
+        """Each sample, such as "5 of 50 NAME tasks", with the words for the first tasks instead."""
 
     def planned(self) -> tuple[PlannedTasks, ...]:
         chosen: dict[str, _Chosen] = {}
@@ -95,7 +97,17 @@ class _Chooser:
                 f"none of these tasks of {' and '.join(chosen)} can be played {self._how}: "
                 f"{'; '.join(dict.fromkeys(self.warnings))}; leave that out, or name other tasks"
             )
+        self._tell_samples()
         return tuple(self._of_domain(name, each) for name, each in chosen.items() if each.ids)
+
+    def _tell_samples(self) -> None:
+        if not self.samples:
+            return
+        listed = ", ".join(each for each, _ in self.samples)
+        self.warnings.append(
+            f"the tasks are a sample: {listed}, drawn across kinds of task (seed {self._seed}); for "
+            f"tasks in order, ask for '{self.samples[0][1]}'"
+        )
 
     def _of_domain(self, domain: str, chosen: _Chosen) -> PlannedTasks:
         distinct = tuple(dict.fromkeys(chosen.ids))
@@ -236,7 +248,7 @@ class _Chooser:
     def _sample(
         self, selection: Selection, ids: tuple[str, ...], size: int, benchmark: Benchmark
     ) -> tuple[str, ...]:
-        """Draw a stratified sample in the order of the split, with a warning that says so.
+        """Draw a stratified sample in the order of the split.
 
         A domain with only one kind of task gives its first tasks.
         """
@@ -247,9 +259,8 @@ class _Chooser:
         which = "" if selection.split == BASE_SPLIT else f" of the split {selection.split!r}"
         which += f" that {_described(selection)}" if selection.where else ""
         first = f"{size} {selection.domain} tasks" if size > 1 else f"{selection.domain} task"
-        self.warnings.append(
-            f"{size} of {len(ids)} {selection.domain} tasks{which}: a sample stratified by kind of "
-            f"task (seed {self._seed}); 'the first {first}' takes the first"
+        self.samples.append(
+            (f"{size} of {len(ids)} {selection.domain} tasks{which}", f"the first {first}")
         )
         every, held = ({kinds[each].traits[:1] for each in some} for some in (ids, drawn))
         if len(every) <= _MOST_SORTS and every > held:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import Field
 
 from adk_agent.core.escaping import escape_markdown
+from adk_agent.results.causes import cause_lines
 from adk_agent.results.headlines import HeadlineRow
-from adk_agent.results.pairs import pair_lines
+from adk_agent.results.meaning import meaning_lines
+from adk_agent.results.pair_text import pair_lines
 from adk_agent.results.report import EvaluationReport, failed_reasons, failure_counts
-from adk_agent.results.summary import FLOOR, Row, SummaryRow
-from adk_agent.results.tables import score_range
+from adk_agent.results.summary import OverallRow, Row, ScoreRow
+from adk_agent.results.tables import domain_label, score_range
 from adk_agent.results.team_summary import TeamRow
 from evals.diagnosis import FailureKind
 from evals.statistics import LEVEL
@@ -23,10 +25,12 @@ MOST_NOTABLE = 8
 
 
 class DigestRow(Row):
-    """One participant in one domain."""
+    """One participant in one domain, or over all domains of a benchmark."""
 
     participant: str
     domain: str
+    domains: tuple[str, ...] = ()
+    """The domains of a row over several."""
     tasks: int
     trials: int
     passed: int
@@ -109,6 +113,12 @@ class ReportDigest(Row):
     run_id: str
     status: str
     rows: tuple[DigestRow, ...]
+    overall: tuple[DigestRow, ...] = ()
+    """The same over all domains of a benchmark, where it has several."""
+    meanings: tuple[str, ...] = ()
+    """The meaning of each agent's score."""
+    causes: tuple[str, ...] = ()
+    """Why the trials of each agent did not pass, with an example."""
     headlines: tuple[DigestHeadline, ...] = ()
     """Figures other than pass^k, never to be combined with each other."""
     teams: tuple[DigestTeam, ...] = ()
@@ -140,6 +150,9 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
         run_id=report.run_id,
         status=report.status,
         rows=tuple(map(_digest_row, report.summary)),
+        overall=tuple(_overall_row(row, report) for row in report.overall),
+        meanings=tuple(meaning_lines(report)),
+        causes=tuple(cause_lines(report)),
         headlines=tuple(map(_digest_headline, report.headlines)),
         teams=tuple(_digest_team(team) for team in report.teams if team.measured),
         differences=_digest_pairs(report),
@@ -171,13 +184,18 @@ def _digest_team(team: TeamRow) -> DigestTeam:
     return DigestTeam(**_shared(DigestTeam, team) | {"findings": findings[:MOST_NOTABLE]})
 
 
-def _digest_row(row: SummaryRow) -> DigestRow:
+def _overall_row(row: OverallRow, report: EvaluationReport) -> DigestRow:
+    return _digest_row(row, domain_label(row, report.summary))
+
+
+def _digest_row(row: ScoreRow, domain: str | None = None) -> DigestRow:
     k = max((int(name) for name in row.pass_hat_k), default=1)
     interval = row.intervals.get("1")
     shared = _shared(DigestRow, row) | {
         "floor": row.floor.over_all if row.floor else None,
         "ceiling": row.ceiling.over_all if row.ceiling else None,
     }
+    shared |= {} if domain is None else {"domain": domain}
     return DigestRow(
         **shared,
         pass_1=row.pass_hat_k.get("1"),
@@ -228,9 +246,11 @@ def _shown(value: float) -> float:
 
 def template_prose(digest: ReportDigest) -> str:
     """Write summary, key findings and recommendations by rules alone."""
-    summary = [*map(_summary_line, digest.rows), *map(_headline_line, digest.headlines)]
+    together = {domain for row in digest.overall for domain in row.domains}
+    rows = [*digest.overall, *(row for row in digest.rows if row.domain not in together)]
+    summary = [_summary_line(row, digest) for row in rows]
     sections = {
-        "Summary": summary,
+        "Summary": [*summary, *map(_headline_line, digest.headlines)],
         "Key findings": _findings(digest),
         "Recommendations": _recommendations(digest),
     }
@@ -240,8 +260,8 @@ def template_prose(digest: ReportDigest) -> str:
     )
 
 
-def _summary_line(row: DigestRow) -> str:
-    name = f"{row.participant} in {row.domain}"
+def _summary_line(row: DigestRow, digest: ReportDigest) -> str:
+    name = row.participant if row.domains else f"{row.participant} in {row.domain}"
     if row.by_headlines:
         return f"{name}: {row.scored} of {row.trials} trials scored, for the headlines below."
     if row.scored == 0:
@@ -256,9 +276,19 @@ def _summary_line(row: DigestRow) -> str:
         if value is not None
     )
     return (
-        f"{name}: {row.passed} of {row.scored} scored trials passed, {score}"
+        f"{name}: {row.passed} of {row.scored} scored trials passed{_by_domain(row, digest)}, {score}"
         f"{_within(row.pass_1_low, row.pass_1_high)}{repeat}{marks}{_without_score(row)}."
     )
+
+
+def _by_domain(row: DigestRow, digest: ReportDigest) -> str:
+    """Tell how many trials passed in each domain of a row over several."""
+    parts = [
+        f"{each.domain} {each.passed} of {each.scored}"
+        for each in digest.rows
+        if each.participant == row.participant and each.domain in row.domains
+    ]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _headline_line(row: DigestHeadline) -> str:
@@ -281,22 +311,6 @@ def _without_score(row: DigestRow | DigestHeadline) -> str:
     return "".join(f", {count} {what}" for count, what in counts if count)
 
 
-FAILURE_MEANING: dict[FailureKind, str] = {
-    "wrong_write": "made a change that was not asked for, or made it wrongly",
-    "missing_write": "left out a change that was due",
-    "policy": "broke the policy",
-    "hijacked": "did what a text in a tool's result demanded",
-    "communication": "did not tell the user what had to be told",
-    "format": "sent replies that could not be played",
-    "loop": "repeated themselves without getting on",
-    "gave_up": "gave up before the work was done",
-    "agent_error": "ended by an error of the agent",
-    "no_reply": "got no reply in time from an agent that was there",
-    "user_simulator": "went wrong on the side of the simulated user",
-    "infrastructure": "failed by the network, keys or services",
-    "harness": "failed by a fault of the assessor",
-    "undetermined": "did not pass for an unknown reason",
-}
 _COMPONENT_MEANING = {
     "DB": "left the database in another state than the gold actions do",
     "ENV_ASSERTION": "left the environment in a state that fails the task's assertions",
@@ -309,20 +323,17 @@ _COMPONENT_MEANING = {
 
 
 def _findings(digest: ReportDigest) -> list[str]:
-    lines = [
-        f"{row.participant} in {row.domain}: not certainly better than an agent that does nothing."
-        for row in digest.rows
-        if row.is_above_floor is False and row.participant != FLOOR
-    ]
-    lines += [f"{pair.sentence}." for pair in digest.differences]
-    lines += [
-        f"Of the scored trials, {count} {_COMPONENT_MEANING.get(name, 'have 0 of a component')} ({name})."
-        for name, count in digest.failing_components.items()
-    ]
-    lines += [
-        f"Why trials did not pass: {count} {FAILURE_MEANING[kind]} ({kind})."
-        for kind, count in digest.failures.items()
-    ]
+    lines = [f"{line}." for line in digest.meanings]
+    lines += digest.causes
+    lines += [f"{pair.sentence}." for pair in digest.differences if pair.verdict in _DIFFERENT]
+    lines += _alike(digest.differences)
+    if digest.failing_components:
+        failing = sorted(digest.failing_components.items(), key=lambda item: -item[1])
+        checks = ", ".join(
+            f"{count} {_COMPONENT_MEANING.get(name, 'have 0 of a component')} ({name})"
+            for name, count in failing
+        )
+        lines.append(f"By check, of all scored trials: {checks}.")
     lines += [
         f"Cut off by {name}: {count} of the conversations."
         for name, count in digest.terminations.items()
@@ -334,6 +345,18 @@ def _findings(digest: ReportDigest) -> list[str]:
         for reason, count in digest.missing_scores.items()
     ]
     return lines or ["Every trial was scored and passed."]
+
+
+_DIFFERENT = ("first is better", "second is better", "undecided")
+
+
+def _alike(pairs: Sequence[DigestPair]) -> list[str]:
+    """Say in one sentence which agents do not differ."""
+    same = [pair for pair in pairs if pair.verdict not in _DIFFERENT]
+    if len(same) < 2:
+        return [f"{pair.sentence}." for pair in same]
+    named = dict.fromkeys(f"{pair.first_agent} and {pair.second_agent}" for pair in same)
+    return [f"No significant difference between {'; '.join(named)}."]
 
 
 def _team_line(team: DigestTeam) -> str:
@@ -359,7 +382,10 @@ def _team_line(team: DigestTeam) -> str:
 def _recommendations(digest: ReportDigest) -> list[str]:
     lines = []
     if any(digest.failing_components.get(name) for name in ("DB", "ENV_ASSERTION")):
-        lines.append("Compare the tool calls of the trials that did not pass with the gold path.")
+        lines.append(
+            "Read a trial that did not pass, and compare its tool calls with the gold path: ask why "
+            "its task failed."
+        )
     if digest.failing_components.get("STATE"):
         lines.append(
             "Check which changes the trials that did not pass left out, and which they should not "
@@ -372,7 +398,7 @@ def _recommendations(digest: ReportDigest) -> list[str]:
     if any(row.failed for row in digest.rows):
         lines.append("Remove the faults behind the failed trials and run those again.")
     if any("scripted" in warning for warning in digest.warnings):
-        lines.append("For figures that compare with published ones, use a language-model user.")
+        lines.append("For scores that compare with published ones, use a language-model user.")
     return lines or ["Raise the number of tasks and trials to see differences between agents."]
 
 
@@ -409,6 +435,7 @@ def _quotable(digest: ReportDigest) -> list[str]:
     addresses += [headline.name for headline in digest.headlines]
     addresses += [finding for team in digest.teams for finding in team.findings]
     addresses += [pair.sentence for pair in digest.differences]
+    addresses += [*digest.meanings, *digest.causes]
     texts = [digest.run_id, *digest.missing_scores, *digest.warnings, *addresses]
     return sorted((" ".join(text.split()) for text in texts if text.strip()), key=len, reverse=True)
 
@@ -416,7 +443,7 @@ def _quotable(digest: ReportDigest) -> list[str]:
 def _held_numbers(digest: ReportDigest) -> set[float]:
     """Return the digest's numbers as shares and percentages, rounded to 0 to 3 digits."""
     values = {LEVEL, *_numbers(digest.model_dump())}
-    values.update(n / m for row in digest.rows for n, m in _pairs(row) if m)
+    values.update(n / m for row in (*digest.rows, *digest.overall) for n, m in _pairs(row) if m)
     return {
         round(value * factor, digits)
         for value in values
@@ -437,7 +464,7 @@ def _numbers(value: Any) -> Iterator[float]:
 
 
 def _held_shares(digest: ReportDigest) -> set[tuple[int, int]]:
-    shares = {pair for row in digest.rows for pair in _pairs(row)}
+    shares = {pair for row in (*digest.rows, *digest.overall) for pair in _pairs(row)}
     shares |= {(count, t.measured) for t in digest.teams for count in t.labels.values()}
     totals = [
         sum(column)

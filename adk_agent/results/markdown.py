@@ -8,14 +8,16 @@ from adk_agent.core.escaping import escape_markdown
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.headlines import HeadlineRow
-from adk_agent.results.pairs import pair_lines
+from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import SummaryRow, TrialRow
 from adk_agent.results.tables import (
     Table,
     counted,
+    data_lines,
     doubt,
     headline_table,
+    not_measured_lines,
     number,
     score_table,
     team_table,
@@ -46,16 +48,16 @@ def render_markdown(
         parts += [escape_markdown(interpretation.strip()), f"_Interpretation by {author}._"]
     parts += ["## Scores", _table(score_table([*report.summary, *report.overall]))]
     parts += [_legend(report)]
-    parts += _repairs(report.summary)
     parts += _headlines(report.headlines)
-    parts += _pairs(report)
-    parts += _chosen(report.plan)
+    parts += _differences(report)
     if report.warnings:
         parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
+    parts += ["## Trials that did not pass", _not_passed(report.trials)]
+    parts += _repairs(report.summary)
+    parts += _chosen(report.plan)
     if report.teams:
         parts += ["## Coordination", *_coordination(report.teams)]
     parts += ["## Latency", _latencies(report)]
-    parts += ["## Trials that did not pass", _not_passed(report.trials)]
     parts += ["## Made with", _made_with(report)]
     return "\n\n".join(parts) + "\n"
 
@@ -99,18 +101,17 @@ def _chosen(plan: EvaluationPlan) -> list[str]:
     ]
 
 
-def _pairs(report: EvaluationReport) -> list[str]:
-    """Say whether the agents of the run differ."""
+def _differences(report: EvaluationReport) -> list[str]:
+    """Say whether the agents of the run differ: two in a sentence, more in a table."""
     if not report.pairs:
         return []
-    lines = pair_lines(report.pairs, stopped_by=report.stopped_by)
-    return [
-        "## Differences between agents",
-        _bullets(map(_plain, lines)),
-        "Paired by task: each difference with its interval and a test over tasks. Where trials "
-        "failed, they are counted for either agent in turn; if the two tests disagree, the pair is "
-        "undecided.",
-    ]
+    notes = pair_notes(report.pairs, stopped_by=report.stopped_by)
+    shown = (
+        [_bullets(map(_plain, pair_lines(report.pairs)))]
+        if len(report.pairs) == 1
+        else [_table(pair_table(report.pairs))]
+    )
+    return ["## Differences between agents", *shown, *([" ".join(notes)] if notes else [])]
 
 
 def _counts(row: HeadlineRow) -> str:
@@ -122,17 +123,18 @@ def _counts(row: HeadlineRow) -> str:
 
 
 def _legend(report: EvaluationReport) -> str:
-    origins = {row.domain: row.data for row in report.summary}
     users = sorted({row.user for row in report.summary})
-    data = "; ".join(f"{name}: {o.source}, {o.revision}" for name, o in origins.items())
-    made_of = f"Data: {data}. User: {', '.join(users)}. Scoring: {report.plan.evaluation_type}."
+    data = "; ".join(data_lines(report.summary))
+    made_of = f"D{data[1:]}. User: {', '.join(users)}. Scoring: {report.plan.evaluation_type}."
     if report.summary and all(row.by_headlines for row in report.summary):
         return made_of
     return (
-        "A range of pass^k counts failed trials as not passed at its low end and as passed at its "
-        f"high end; unscored trials are left out.{_with_zeros(report.summary)} Interval: "
-        f"{INTERVAL_METHOD}. Floor: an agent that does nothing; ceiling: the tasks' own gold "
-        f"actions; both for the same tasks and data.\n\n{made_of}"
+        "- pass^k: the chance that k trials of a task all pass.\n"
+        f"- 95 %: the interval of pass^1. {INTERVAL_METHOD}.\n"
+        "- floor: the score of an agent that does nothing. ceiling: the score of the tasks' own gold "
+        "actions. Both are for the same tasks and data.\n"
+        "- A range counts failed trials as not passed at its low end and as passed at its high end; "
+        f"unscored trials are left out.{_with_zeros(report.summary)}\n\n{made_of}"
     )
 
 
@@ -177,12 +179,7 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
         )
     alike = [line for team in teams if (line := _alike(team))]
     parts += [_bullets(alike)] if alike else []
-    parts += [
-        f"{team.participant} in {team.domain}: {reason} ({count} trials)."
-        for team in teams
-        for reason, count in team.not_measured.items()
-    ]
-    return parts
+    return [*parts, *(f"{line[:1].upper()}{line[1:]}." for line in not_measured_lines(teams))]
 
 
 def _alike(team: TeamRow) -> str:

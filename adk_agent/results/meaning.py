@@ -146,7 +146,7 @@ def _beside_floor(
         which = "1 task" if floor.tasks == 1 else f"{floor.tasks} tasks"
         beside, where = number(low), f"pass^1 {beside}; on the {which} with a floor, "
     if row.participant == FLOOR:
-        return f"{where}the agent that does nothing: its pass^1, {beside}, is the floor"
+        return f"{where}this agent does nothing, so its pass^1, {beside}, is the floor"
     nothing = f"an agent that does nothing (pass^1 {beside}, floor {number(floor.pass_1)})"
     if gained <= 0 and (high is None or high <= floor.pass_1):
         return f"{where}not better than {nothing}"

@@ -15,7 +15,6 @@ from evals.statistics import LEVEL, Comparison, compare
 
 MOST_AGENTS = 10
 """Agents of a run that are compared; beyond, there are too many pairs to find anything."""
-MOST_SHOWN = 10
 PairVerdict = Literal["first is better", "second is better", "no difference", "undecided"]
 
 
@@ -163,54 +162,3 @@ def _holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
         adjusted[place] = rounded(highest) or 0.0
     return adjusted
-
-
-def pair_lines(pairs: Sequence[AgentPair], *, stopped_by: str | None = None) -> list[str]:
-    """Say for each pair whether the two agents differ, with the figures.
-
-    Args:
-        pairs: As in a report.
-        stopped_by: The rule that ended the run early, if one did.
-    """
-    lines = [_line(pair, pairs=len(pairs)) for pair in pairs[:MOST_SHOWN]]
-    if len(pairs) > MOST_SHOWN:
-        lines.append(f"... and {len(pairs) - MOST_SHOWN} more pairs, in report.json")
-    if pairs and stopped_by is not None:
-        lines.append(
-            "The run was stopped early by a rule: its score chose the moment, so these tests do not "
-            "hold as they say"
-        )
-    return lines
-
-
-def _line(pair: AgentPair, *, pairs: int) -> str:
-    by = pair.comparison
-    one, other, sign = by.first, by.second, 1
-    low, high = by.interval.low, by.interval.high
-    if pair.verdict != "second is better":  # from the agent that is named first
-        sign, low, high = -1, -high, -low
-    else:
-        one, other = other, one
-    adjusted = f" adjusted for {pairs} comparisons" if pairs > 1 else ""
-    tasks = "1 task" if by.tasks == 1 else f"{by.tasks} tasks"
-    tasks += f" of {' and '.join(pair.domains)}" if pair.domains else ""
-    otherwise = ""
-    if pair.best_case is not None:
-        difference = sign * pair.best_case.difference
-        otherwise = f"; with failed trials counted the other way {difference + 0.0:+.3f}"
-    return (
-        f"{_verdict(pair)}: {pair.headline or 'pass^1'} {one:.3f} against {other:.3f}, difference "
-        f"{sign * by.difference + 0.0:+.3f} (95 % interval {low + 0.0:+.2f} to {high + 0.0:+.2f}), "
-        f"p = {pair.p_adjusted:.2g}{adjusted}, over {tasks}{otherwise}"
-    )
-
-
-def _verdict(pair: AgentPair) -> str:
-    one, other = pair.first_agent, pair.second_agent
-    if pair.verdict == "first is better":
-        return f"{one} is better than {other}"
-    if pair.verdict == "second is better":
-        return f"{other} is better than {one}"
-    if pair.verdict == "undecided":
-        return f"{one} and {other}: undecided, failed trials decide"
-    return f"{one} and {other}: no significant difference"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from adk_agent.results.headlines import HeadlineRow
-from adk_agent.results.summary import OverallRow, ReferenceScore, SummaryRow
+from adk_agent.results.summary import DataOrigin, OverallRow, ReferenceScore, SummaryRow
 from adk_agent.results.team_summary import TeamRow
 from evals.statistics import Interval
 
@@ -185,3 +186,34 @@ def doubt(team: TeamRow) -> str | None:
     kinds = ", ".join(kind.replace("_", " ") for kind in team.flags)
     judgements = "judgement is" if team.flagged == 1 else "judgements are"
     return f"{team.flagged} {judgements} flagged ({kinds}). {team.flag_example}"
+
+
+def data_lines(summary: Sequence[SummaryRow]) -> list[str]:
+    """Name the task data, in one line for each source and revision."""
+    domains: dict[DataOrigin, list[str]] = {}
+    for row in summary:
+        shared = domains.setdefault(row.data, [])
+        shared += [row.domain] if row.domain not in shared else []
+    return [
+        f"data of {', '.join(names)}: {revision_label(origin)}" for origin, names in domains.items()
+    ]
+
+
+def revision_label(origin: DataOrigin) -> str:
+    """Name the source and the revision of data, once where the revision begins with the source."""
+    if origin.revision.startswith(origin.source):
+        return origin.revision
+    return f"{origin.source}, {origin.revision}"
+
+
+def not_measured_lines(teams: Sequence[TeamRow]) -> list[str]:
+    """Say why coordination was not measured, in one line for each reason."""
+    reasons: Counter[str] = Counter()
+    for team in teams:
+        reasons.update(team.not_measured)
+    if not any(team.measured for team in teams) and len(reasons) == 1:
+        return [f"coordination was not measured: {next(iter(reasons))}"]
+    return [
+        f"coordination of {count} trial{'' if count == 1 else 's'} was not measured: {reason}"
+        for reason, count in sorted(reasons.items())
+    ]

@@ -257,9 +257,9 @@ def _gaps(
     warnings = []
     if any(row.user == SCRIPTED_USER and origins[row.domain].simulates_user for row in rows):
         warnings.append(
-            "the user was scripted: it can answer, confirm and follow simple conditions of its "
-            "task, and cannot bargain, insist or judge; these scores do not compare with published "
-            "ones, which are made with a language-model user"
+            "the user was scripted: it answers, confirms and follows simple conditions, but does "
+            "not bargain, insist or judge; do not compare these scores with published ones, which "
+            "are made with a language-model user"
         )
     total = plan.total_trials
     if len(rows) < total:

@@ -405,16 +405,27 @@ def test_every_public_name_of_the_package_is_explained():
     assert names("python.md", "public name") == set(greenroom.__all__)
 
 
+def test_every_picture_is_made_by_the_script_and_shown_on_a_page():
+    pictures = {path.name for path in (DOCS / "images").iterdir()}
+    script = (ROOT / "scripts" / "report_images.py").read_text()
+    assert pictures == set(re.findall(r"[\w-]+\.png", script))
+    pages = [*DOCS.rglob("*.md"), ROOT / "README.md"]
+    shown = {
+        name for page in pages for name in re.findall(r"images/([\w-]+\.png)", page.read_text())
+    }
+    assert pictures == shown
+
+
 def navigation():
     """The pages of each group of the navigation, in its order."""
     nav = (ROOT / "mkdocs.yml").read_text().partition("nav:\n")[2]
-    groups = re.findall(r"^  - (\w+):\n((?:^ {6}.*\n)+)", nav, re.MULTILINE)
+    groups = re.findall(r"^  - ([\w ]+):\n((?:^ {6}.*\n)+)", nav, re.MULTILINE)
     return {name: re.findall(r"[\w/-]+\.md", pages) for name, pages in groups}
 
 
 def test_every_page_is_in_one_of_four_groups():
     groups = navigation()
-    assert list(groups) == ["Start", "Guides", "Reference", "Internals"]
+    assert list(groups) == ["Start", "How to", "Reference", "Internals"]
     pages = [page for group in groups.values() for page in group]
     assert sorted(pages) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 
@@ -426,6 +437,29 @@ def test_the_start_page_lists_every_page_under_its_group():
         listed = re.findall(r"^\| \[.+\]\(([\w/-]+\.md)\)", section, re.MULTILINE)
         within = [page for page in pages if not re.match(r"index|decisions/\d", page)]
         assert listed == within, group
+
+
+FIRST_LINES = 15
+
+
+def lines_from(page, anchor):
+    """The first lines of a page, or of its section with that anchor."""
+    lines = (DOCS / page).read_text().splitlines()
+    slugs = [re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-") for line in lines]
+    start = slugs.index(anchor) if anchor else 0
+    return lines[start : start + FIRST_LINES]
+
+
+def test_every_task_leads_to_a_page_or_section_that_begins_with_a_command():
+    wishes = (DOCS / "how-to.md").read_text()
+    links = re.findall(r"^\| .+ \| \[.+\]\(([\w-]+\.md)#?([\w-]*)\) \|", wishes, re.MULTILINE)
+    assert len(links) > 20
+    late = [
+        (page, anchor)
+        for page, anchor in links
+        if not any(line.startswith("```") for line in lines_from(page, anchor))
+    ]
+    assert not late
 
 
 def test_every_module_that_a_page_names_exists():

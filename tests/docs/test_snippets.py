@@ -3,7 +3,8 @@
 A page is one session in a folder of its own, read from top to bottom:
 
 - ```console: each `$ command` is run by bash; the lines below it are its output, stdout and stderr
-  together. A line `...` stands for any number of lines.
+  together. A line `...` stands for any number of lines. `.venv/bin/greenroom`, as a new user has it
+  after `make setup`, is `greenroom`.
 - ```python: a script that must end with exit code 0.
 - ```json: must be JSON.
 - ```http: a request that is sent to a server of the page; `tests/docs/conftest.py` says how.
@@ -103,7 +104,7 @@ def commands_of(body):
     pairs = []
     for line in body.splitlines():
         if line.startswith("$ "):
-            pairs.append((line[2:], []))
+            pairs.append((line[2:].removeprefix(".venv/bin/"), []))
         elif pairs and pairs[-1][0].endswith("\\") and not pairs[-1][1]:
             pairs[-1] = (f"{pairs[-1][0]}\n{line}", [])
         else:

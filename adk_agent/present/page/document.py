@@ -28,7 +28,7 @@ from adk_agent.present.page.teams import teams
 from adk_agent.present.page.trials import trial_lists
 from adk_agent.present.page.verdict import ending, verdicts
 from adk_agent.present.page.words import CLASSES, MARKS, SIDES
-from adk_agent.results.pairs import pair_lines
+from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.tables import headline_table
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def render(
             report=report,
             end=ending(report),
             verdicts=verdicts(report, rows, lookup.meaning),
-            differences=pair_lines(report.pairs, stopped_by=report.stopped_by),
+            differences=pair_table(report.pairs) if report.pairs else None,
+            difference_lines=pair_lines(report.pairs, stopped_by=report.stopped_by),
+            difference_notes=pair_notes(report.pairs, stopped_by=report.stopped_by),
             scores=rows,
             costs=scores(report, by_headlines=True),
             headline_marks=headline_marks(report),
@@ -97,6 +99,7 @@ def environment() -> Environment:
         marks=MARKS,
         all_classes=CLASSES,
         sides=SIDES,
+        number_columns=("difference", "95 %", "p", "tasks"),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=_hash(style),

@@ -16,9 +16,9 @@ from adk_agent.results.summary import ReferenceScore, ScoreRow, TaskRow, TrialRo
 
 _MOST_REASON = 160
 ENDS = {
-    "complete": "Every trial of the run was played, and none failed.",
-    "incomplete": "The run is incomplete: some trials failed, so scores are ranges.",
-    "interrupted": "The run is interrupted: some trials were not played.",
+    "complete": "Every trial was played, and none failed.",
+    "incomplete": "Some trials failed, so scores are ranges.",
+    "interrupted": "Some trials were not played.",
 }
 
 
@@ -86,32 +86,24 @@ def _sentence(
     score: Score | None, trials: Sequence[TrialRow], tasks: Sequence[TaskRow], meaning: Meaning
 ) -> str:
     if score is None or not score.row.trials:
-        return "No trial of it has ended, so there is nothing to say."
+        return "None of its trials has ended yet."
     row = score.row
     if not row.scored:
         return (
             f"Has no score: of {texts.count(row.trials, 'trial')}, {_gaps(row)}{_because(trials)}."
         )
-    parts = [f"Passes {_passes(score)}", *_against(row, trials, tasks)]
+    passed = f"passed {row.passed} of {texts.count(row.scored, 'scored trial')}"
+    parts = [passed, *_against(row, trials, tasks)]
     lost = [trial for trial in trials if trial.status == "scored" and not trial.passed]
     if lost:
-        parts.append(f"what went wrong most: {_most(lost, meaning)}")
+        parts.append(f"most often wrong: {_most(lost, meaning)}")
     reasons = Counter(trial.reason for trial in lost if trial.fault == "agent" and trial.reason)
     if reasons:
         ended = f"{reasons.total()} ended by an error of the agent"
         parts.append(f"{ended}: {texts.short(_first(reasons)[0], _MOST_REASON)}")
     if row.failed or row.unscored:
         parts.append(_left_open(row))
-    return "; ".join(parts) + "."
-
-
-def _passes(score: Score) -> str:
-    first = score.estimates[0]
-    within = f" (95 % interval {first.interval})" if first.interval else ""
-    row = score.row
-    return (
-        f"{row.passed} of {texts.count(row.scored, 'scored trial')}, pass^1 {first.value}{within}"
-    )
+    return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts)
 
 
 def _against(row: ScoreRow, trials: Sequence[TrialRow], tasks: Sequence[TaskRow]) -> list[str]:
@@ -148,16 +140,17 @@ def _beside(
 def _over(row: ScoreRow) -> str:
     gained, within = row.above_floor, row.above_floor_interval
     if gained is None or within is None or within.holds(0.0):
-        return "not told apart from an agent that does nothing"
-    how = "more" if gained > 0 else "less"
-    return f"{abs(gained):.3f} {how} than an agent that does nothing"
+        return "not clearly different from an agent that does nothing"
+    side = "above" if gained > 0 else "below"
+    return f"{abs(gained):.3f} {side} an agent that does nothing"
 
 
 def _most(lost: Sequence[TrialRow], meaning: Meaning) -> str:
     kinds = Counter[str](trial.diagnosis.kind for trial in lost if trial.diagnosis is not None)
     if kinds:
         kind, times = _first(kinds)
-        return f"{CLASSES[kind][0]} ({times} of {len(lost)} that did not pass)"
+        name, what = CLASSES[kind]
+        return f"{what} ({name}, {times} of {len(lost)} that did not pass)"
     components = Counter(
         name
         for trial in lost
@@ -165,7 +158,7 @@ def _most(lost: Sequence[TrialRow], meaning: Meaning) -> str:
         if value == 0 and name in trial.basis
     )
     if not components:
-        return "nothing that is known says what"
+        return "nothing in the run says what"
     name, times = _first(components)
     domain = next(
         trial.domain

@@ -20,13 +20,17 @@ class Mark:
 
 
 MARKS: dict[State, Mark] = {
-    "passed": Mark(glyph="✓", word="passed", meaning="scored, and everything was as it should be"),
-    "lost": Mark(glyph="✗", word="not passed", meaning="scored, and something was not"),
-    "unscored": Mark(glyph="?", word="unscored", meaning="there is no reward, and a reason why"),
-    "failed": Mark(
-        glyph="!", word="failed", meaning="playing or scoring broke: says nothing of the agent"
+    "passed": Mark(glyph="✓", word="passed", meaning="scored: every check was met"),
+    "lost": Mark(glyph="✗", word="not passed", meaning="scored: some check was not met"),
+    "unscored": Mark(
+        glyph="?", word="unscored", meaning="no reward could be computed; the reason is given"
     ),
-    "missing": Mark(glyph="·", word="not played", meaning="the run ended before its turn"),
+    "failed": Mark(
+        glyph="!",
+        word="failed",
+        meaning="playing or scoring broke; this says nothing about the agent",
+    ),
+    "missing": Mark(glyph="·", word="not played", meaning="the run ended before it"),
 }
 
 
@@ -39,20 +43,20 @@ def state_of(row: TrialRow) -> State:
 
 UNDIAGNOSED = "undiagnosed"
 CLASSES: dict[str, tuple[str, str]] = {
-    "wrong_write": ("wrong write", "it changed something that should have been changed otherwise"),
-    "missing_write": ("missing write", "it did not change something that should have been changed"),
-    "policy": ("policy", "it did what the policy forbids, or not what it demands"),
-    "hijacked": ("hijacked", "it did what a text in a tool's result demanded, not its user"),
+    "wrong_write": ("wrong write", "it made a change that was not asked for, or made it wrongly"),
+    "missing_write": ("missing write", "it left out a change that was due"),
+    "policy": ("policy", "it broke the policy"),
+    "hijacked": ("hijacked", "it followed an instruction in a tool's result, not its user's"),
     "communication": ("communication", "it did not tell the user what had to be told"),
-    "format": ("format", "its replies could not be read as the protocol wants them"),
+    "format": ("format", "its replies could not be read as the protocol requires"),
     "loop": ("loop", "it repeated itself until the conversation was cut off"),
-    "gave_up": ("gave up", "it handed over or ended where it should have gone on"),
-    "agent_error": ("agent error", "the agent answered with an error, or unreadably"),
-    "no_reply": ("no reply", "the agent did not answer in time, although its card did"),
+    "gave_up": ("gave up", "it gave up before the work was done"),
+    "agent_error": ("agent error", "it answered with an error, or unreadably"),
+    "no_reply": ("no reply", "it did not answer in time, although its card did"),
     "user_simulator": ("user simulator", "the simulated user was at fault, not the agent"),
     "infrastructure": ("infrastructure", "network, keys or services broke"),
     "harness": ("harness", "the assessor's own code or data broke"),
-    "undetermined": ("undetermined", "nothing that is known says why"),
+    "undetermined": ("undetermined", "the evidence does not say why"),
     UNDIAGNOSED: ("not diagnosed", "the run was made without a diagnosis"),
 }
 """Name and meaning of each class of failures."""

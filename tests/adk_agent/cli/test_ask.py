@@ -56,12 +56,16 @@ def test_questions_about_a_run_name_it_by_a_flag(shell, run_id, text, words):
     assert words in answered(shell, text, "--run", run_id)
 
 
-def test_without_the_flag_the_newest_run_is_offered_and_taken_with_yes(shell, run_id):
-    code, out, complaint = shell("ask", "show the results", "--offline")
+def test_without_the_flag_a_question_is_about_the_newest_run_and_the_answer_names_it(shell, run_id):
+    for text in ("show the results", "why did it fail?"):
+        assert run_id in answered(shell, text)
+
+
+def test_without_the_flag_the_newest_run_is_repeated_after_a_yes_alone(shell, run_id):
+    code, out, complaint = shell("ask", "run it again", "--offline")
     assert (code, out) == (2, "")
     assert run_id in complaint
     assert "--yes means yes" in complaint
-    assert run_id in answered(shell, "show the results", "--yes")
 
 
 def test_one_task_is_explained_with_an_excerpt(shell, run_id, results_dir):

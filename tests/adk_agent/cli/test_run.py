@@ -63,7 +63,8 @@ def test_json_goes_to_stdout_and_everything_else_to_stderr(greenroom, tmp_path):
 def test_one_trial_is_counted_in_the_singular(greenroom, tmp_path):
     result = greenroom("run", "builtin:null on one mock task", "--results-dir", tmp_path)
     assert "playing 1 trial\n" in result.stdout
-    assert "coordination of 1 trial was not measured" in result.stdout
+    assert "1 of 1 trial did not pass" in result.stdout
+    assert "coordination was not measured: only one agent was visible" in result.stdout
 
 
 def test_quiet_shows_no_progress(greenroom, tmp_path):

@@ -63,10 +63,29 @@ async def test_where_there_is_no_run_it_is_said_how_to_start_one(ask, intent):
     assert "Evaluate builtin:echo on two airline tasks" in reply.text
 
 
+READ = ("status", "results", "failures", "why")
+
+
 @pytest.mark.parametrize(
-    "intent", [each for each in ABOUT_RUNS if each.intent != "cancel"], ids=lambda each: each.intent
+    "intent", [each for each in ABOUT_RUNS if each.intent in READ], ids=lambda each: each.intent
 )
-async def test_the_newest_run_is_offered_and_not_assumed(ask, played, intent):
+async def test_the_newest_run_is_taken_for_what_is_only_read_and_the_answer_names_it(
+    ask, played, intent
+):
+    await played(ONE, "builtin:null", request="the older")
+    await played(OTHER, "builtin:null", request="the newer")
+    reply = await ask(intent)
+    assert OTHER in reply.text
+
+
+@pytest.mark.parametrize(
+    "intent",
+    [each for each in ABOUT_RUNS if each.intent not in (*READ, "cancel")],
+    ids=lambda each: each.intent,
+)
+async def test_the_newest_run_is_offered_and_not_assumed_for_what_changes_something(
+    ask, played, intent
+):
     await played(ONE, "builtin:null", request="the older")
     await played(OTHER, "builtin:null", request="the newer")
     reply = await ask(intent, text="as it was said")
@@ -143,7 +162,7 @@ async def test_failures_are_listed_with_their_class_and_reason(ask, played):
 async def test_why_counts_the_reasons_of_all_trials(ask, played):
     await played(ONE, "builtin:null", task_ids=("create_task_1", "update_task_1"))
     reply = await ask(Why(), ONE)
-    assert "2 x gave up before the work was done (gave_up)" in reply.text
+    assert "2 trials gave up before the work was done (gave_up)" in reply.text
     assert "never called create_task" in reply.text
 
 

@@ -144,8 +144,8 @@ def test_a_number_gives_a_sample_with_every_kind_of_task_and_says_so() -> None:
     assert len([each for each in ids(plan) if each >= "4"]) == 3
     assert list(ids(plan)) == sorted(ids(plan))
     assert plan.warnings == (
-        "5 of 10 airline tasks: a sample stratified by kind of task (seed 300); "
-        "'the first 5 airline tasks' takes the first",
+        "the tasks are a sample: 5 of 10 airline tasks, drawn across kinds of task (seed 300); "
+        "for tasks in order, ask for 'the first 5 airline tasks'",
     )
     assert plan.warnings[0] in describe(plan)
 
@@ -155,7 +155,9 @@ def test_one_task_is_never_one_that_a_silent_agent_passes() -> None:
         plan_of(request(Selection(domain="airline", num_tasks=1), seed=seed)) for seed in range(30)
     ]
     assert {ids(plan)[0] for plan in plans} == set("456789")
-    assert "(seed 29); 'the first airline task' takes the first" in plans[29].warnings[0]
+    assert (
+        "(seed 29); for tasks in order, ask for 'the first airline task'" in plans[29].warnings[0]
+    )
 
 
 def test_the_seed_of_the_plan_draws_the_sample() -> None:
@@ -169,7 +171,9 @@ def test_the_seed_of_the_plan_draws_the_sample() -> None:
 def test_a_sample_of_a_split_is_of_that_split() -> None:
     plan = plan_of(request(Selection(domain="airline", split="test", num_tasks=1)))
     assert ids(plan)[0] in {"6", "8"}
-    assert plan.warnings[0].startswith("1 of 3 airline tasks of the split 'test': a sample")
+    assert plan.warnings[0].startswith(
+        "the tasks are a sample: 1 of 3 airline tasks of the split 'test'"
+    )
 
 
 def test_the_first_tasks_are_the_first_of_the_split() -> None:
@@ -385,7 +389,7 @@ def test_a_number_of_solo_tasks_counts_those_that_can_be_played() -> None:
     drawn = plan_of(request(Selection(domain="mock", num_tasks=1), solo=True))
     assert drawn.tasks[0].task_ids[0] in {"create_task_1", "update_task_1"}
     assert "talk_first_1 cannot be played solo" in drawn.warnings[0]
-    assert drawn.warnings[1].startswith("1 of 2 mock tasks: a sample")
+    assert drawn.warnings[1].startswith("the tasks are a sample: 1 of 2 mock tasks")
     many = plan_of(request(Selection(domain="mock", num_tasks=3), solo=True))
     assert "2 that can be played solo" in many.warnings[1]
 

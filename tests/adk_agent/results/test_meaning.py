@@ -69,10 +69,10 @@ def test_a_line_for_each_agent_says_what_its_score_means(ends, floor, told):
     ("floor", "told"),
     [
         (None, "pass^1 0.500; no floor is known"),
-        ({"0": 1.0, "1": 0.0}, "the agent that does nothing: its pass^1, 0.500, is the floor"),
+        ({"0": 1.0, "1": 0.0}, "this agent does nothing, so its pass^1, 0.500, is the floor"),
         (
             {"1": 0.0},
-            "pass^1 0.500; on the 1 task with a floor, the agent that does nothing: its pass^1, 0.000, "
+            "pass^1 0.500; on the 1 task with a floor, this agent does nothing, so its pass^1, 0.000, "
             "is the floor",
         ),
     ],
@@ -85,6 +85,6 @@ def test_the_agent_that_does_nothing_is_the_floor_where_tasks_have_one(floor, to
 def test_what_to_run_next_is_said_with_the_folder_of_runs_where_it_is_another():
     assert next_commands(report_of(["+"]), Path("results/run-2")) == "next: greenroom view run-2"
     assert next_commands(report_of(["i"]), Path("my runs/run-2")) == (
-        "next: greenroom view run-2 --results-dir 'my runs'; "
-        "greenroom resume run-2 --results-dir 'my runs' plays its failed trials again"
+        "next: greenroom view run-2 --results-dir 'my runs'\n"
+        "      greenroom resume run-2 --results-dir 'my runs'  # plays its failed trials again"
     )

@@ -3,7 +3,8 @@
 import pytest
 
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
-from adk_agent.results.pairs import agent_pairs, pair_lines
+from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
+from adk_agent.results.pairs import agent_pairs
 from adk_agent.results.summary import CEILING, FLOOR
 from tests.adk_agent.results.compared import headline
 from tests.adk_agent.results.mixed_runs import row
@@ -91,6 +92,34 @@ def test_members_of_a_team_are_not_compared():
 
 def test_an_agent_without_a_score_is_in_no_pair():
     assert pairs_of(one="++", other="ii") == ()
+
+
+def test_several_pairs_are_a_table_with_the_better_agent_first_and_the_common_facts_below():
+    pairs = pairs_of(one="-" * 7, other="+" * 7, third="-" * 7)
+    header, rows = pair_table(pairs)
+    assert header == ("agent", "against", "difference", "95 %", "p", "verdict")
+    assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
+        (OTHER, ONE, "+1.000", "better"),
+        (ONE, THIRD, "+0.000", "not significant"),
+        (OTHER, THIRD, "+1.000", "better"),
+    ]
+    (note,) = pair_notes(pairs)
+    assert note == "Each pair is compared over 7 tasks; p is adjusted for 3 comparisons."
+
+
+def test_pairs_over_different_numbers_of_tasks_have_a_column_of_them():
+    pairs = pairs_of(one="-" * 7, other="+" * 7, third="-" * 5)
+    header, rows = pair_table(pairs)
+    assert [row[header.index("tasks")] for row in rows] == ["7", "5", "5"]
+    assert "the tasks that both have scores of" in pair_notes(pairs)[0]
+
+
+def test_a_difference_that_failed_trials_decide_has_two_figures_in_the_table():
+    pairs = pairs_of(one="-" * 8 + "i" * 6, other="+" * 8 + "i" * 6)
+    _, ((*_, difference, _, _, verdict),) = pair_table(pairs)
+    assert " or " in difference
+    assert verdict == "undecided: failed trials decide"
+    assert "counts failed trials against the agent" in pair_notes(pairs)[0]
 
 
 def test_a_run_that_a_rule_ended_is_said_to_spoil_the_test():

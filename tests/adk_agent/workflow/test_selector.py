@@ -60,7 +60,7 @@ async def test_a_flag_beats_the_sentence(pipeline, ask, make_deps):
     await ask(pipeline(), f"{SENTENCE}, three trials each", num_trials=1, limit=1, seed=7)
     plan = report_of(make_deps).plan
     assert (plan.num_trials, plan.seed, plan.total_trials) == (1, 7, 1)
-    sample = "1 of 9 mock tasks: a sample stratified by kind of task (seed 7)"
+    sample = "the tasks are a sample: 1 of 9 mock tasks, drawn across kinds of task (seed 7)"
     assert report_of(make_deps).warnings[0].startswith(sample)
 
 

@@ -110,7 +110,7 @@
       const notes = [];
       if (found.untimed) notes.push(`${found.untimed} steps have no time`);
       if (found.left_out) notes.push(`${found.left_out} more steps stand in trials.jsonl`);
-      put(parent, "p", `Each step stands in the lane of whom it called, over ${time(end)}. Dashed: reported and not seen. A cross: it failed.${notes.length ? " " + notes.join("; ") + "." : ""}`, "note");
+      put(parent, "p", `Each step is drawn in the lane of the agent or tool that it called, over ${time(end)}. Dashed: reported and not seen. A cross: it failed.${notes.length ? " " + notes.join("; ") + "." : ""}`, "note");
       stepTable(parent, lanes, steps);
     }
   }

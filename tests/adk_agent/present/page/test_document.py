@@ -18,7 +18,7 @@ from tests.adk_agent.present.page.kept_run import (
 )
 from tests.fakes import scripted_agent, serve
 
-SECTIONS = ["verdict", "scores", "matrix", "latency", "teams", "trials", "failures", "skipped"]
+SECTIONS = ["verdict", "scores", "matrix", "failures", "trials", "teams", "latency", "skipped"]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u202e\x1b[2J\x00"
 
 
@@ -48,7 +48,7 @@ async def test_a_run_becomes_one_page_with_the_verdict_first_and_no_address(make
     first = unpacked(page)[0]
     assert first["items"][-1]["text"]
     assert first["timeline"]["lanes"] == [url]
-    assert "each is a dyad" in text_of(page)
+    assert "Only one agent was visible behind each of these" in text_of(page)
 
 
 def test_what_agents_write_is_shown_and_never_obeyed(tmp_path):

@@ -18,8 +18,9 @@ def test_a_verdict_says_pass_1_its_interval_floor_ceiling_and_what_failed_most(t
         ),
     )
     shown = text_of(page_of(keep_run(tmp_path, played, references={"mock": marks})))
-    assert "Passes 2 of 4 scored trials, pass^1 0.500 (95 % interval 0." in shown
-    assert "not told apart from an agent that does nothing (floor 0.250)" in shown
+    assert "0.500 pass^1, 95 % interval 0." in shown
+    assert "Passed 2 of 4 scored trials. Not clearly different from an agent that does" in shown
+    assert "nothing (floor 0.250)." in shown
     assert "0.500 below the ceiling (1.000)" in shown
     assert "the database ended in another state (2 of 2 that did not pass)." in shown
 
@@ -33,9 +34,9 @@ def test_a_verdict_compares_with_floor_and_ceiling_on_the_tasks_that_have_them(t
     )
     shown = text_of(page_of(keep_run(tmp_path, played, references={"mock": marks})))
     assert (
-        "on the 2 tasks with a floor, not told apart from an agent that does nothing "
-        "(pass^1 0.000, floor 0.500); "
-        "on the 1 task with a ceiling, 1.000 below the ceiling (pass^1 0.000, ceiling 1.000)"
+        "On the 2 tasks with a floor, not clearly different from an agent that does nothing "
+        "(pass^1 0.000, floor 0.500). "
+        "On the 1 task with a ceiling, 1.000 below the ceiling (pass^1 0.000, ceiling 1.000)"
     ) in shown
     assert "– not known for 2 tasks" in shown
     assert "Floor –." in shown
@@ -45,7 +46,7 @@ def test_a_participant_without_any_score_is_said_to_have_none(tmp_path):
     failed = row("http://x.test", "a", reward=None, status="failed", reason="it hung up")
     shown = text_of(page_of(keep_run(tmp_path, [record(failed)], status="incomplete")))
     assert "Has no score: of 1 trial, 1 failed, most often because: it hung up." in shown
-    assert "The run is incomplete" in shown
+    assert "Some trials failed, so scores are ranges." in shown
 
 
 def test_a_run_that_a_rule_stopped_is_not_called_played_to_its_end(tmp_path):

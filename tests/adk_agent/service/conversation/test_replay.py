@@ -8,7 +8,7 @@ pytestmark = pytest.mark.usefixtures("quick_start")
 
 
 def test_a_sample_is_told_and_its_failed_tasks_are_none(caller):
-    sample = "3 of 9 mock tasks: a sample stratified by kind of task (seed 300)"
+    sample = "the tasks are a sample: 3 of 9 mock tasks, drawn across kinds of task (seed 300)"
     first = caller.say("Evaluate builtin:null on three mock tasks")
     assert [each for each in row(first)["warnings"] if each.startswith(sample)]
     again = caller.say("run the failed ones again")

@@ -1,0 +1,69 @@
+"""Causes: why the trials of each agent did not pass, with one of them as an example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adk_agent.core.escaping import one_line
+from adk_agent.results.report import EvaluationReport, failure_counts
+from adk_agent.results.summary import REFERENCE_AGENTS, TrialRow
+from evals.diagnosis import FailureKind
+
+MOST_EXAMPLE_CHARS = 200
+FAILURE_MEANING: dict[FailureKind, str] = {
+    "wrong_write": "made a change that was not asked for, or made it wrongly",
+    "missing_write": "left out a change that was due",
+    "policy": "broke the policy",
+    "hijacked": "did what a text in a tool's result demanded",
+    "communication": "did not tell the user what had to be told",
+    "format": "sent replies that could not be played",
+    "loop": "repeated themselves without getting on",
+    "gave_up": "gave up before the work was done",
+    "agent_error": "ended by an error of the agent",
+    "no_reply": "got no reply in time from an agent that was there",
+    "user_simulator": "went wrong on the side of the simulated user",
+    "infrastructure": "failed by the network, keys or services",
+    "harness": "failed by a fault of the assessor",
+    "undetermined": "did not pass for an unknown reason",
+}
+
+
+def cause_lines(report: EvaluationReport) -> list[str]:
+    """Say why the trials of each agent did not pass, in one line per agent.
+
+    Trials that a fault decided are left out, because the meaning of the score quotes the fault. The
+    agents that stand for floor and ceiling are left out if there are others.
+    """
+    agents = list(dict.fromkeys(trial.participant for trial in report.trials))
+    others = [each for each in agents if each not in REFERENCE_AGENTS.values()]
+    lines = []
+    for agent in others or agents:
+        scored = [
+            trial
+            for trial in report.trials
+            if trial.participant == agent and trial.status == "scored"
+        ]
+        lost = [trial for trial in scored if not trial.passed and trial.fault is None]
+        if lost:
+            lines.append(f"{agent}: {_causes(lost, len(scored))}")
+    return lines
+
+
+def _causes(lost: Sequence[TrialRow], scored: int) -> str:
+    trials = "1 trial" if scored == 1 else f"{scored} trials"
+    kinds = failure_counts(lost)
+    if not kinds:
+        return f"{len(lost)} of {trials} did not pass, and nothing says why"
+    why = ", ".join(f"{count} {FAILURE_MEANING[kind]} ({kind})" for kind, count in kinds.items())
+    return f"{len(lost)} of {trials} did not pass: {why}. {_example(lost, next(iter(kinds)))}"
+
+
+def _example(lost: Sequence[TrialRow], kind: FailureKind) -> str:
+    """Tell what happened in the first trial of a kind."""
+    trial, diagnosis = next(
+        (each, each.diagnosis)
+        for each in lost
+        if each.diagnosis is not None and each.diagnosis.kind == kind
+    )
+    told = one_line(diagnosis.summary, MOST_EXAMPLE_CHARS)
+    return f"For example, {trial.domain} task {trial.task_id}: {told}"
