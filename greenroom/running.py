@@ -8,13 +8,14 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
-from pydantic import PositiveFloat, ValidationError
+from pydantic import PositiveFloat, PositiveInt, ValidationError
 from pydantic.dataclasses import dataclass
 
 from adk_agent.assembly import Assembly
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import MAX_TASKS, MAX_TRIALS, EvaluationPlan, EvaluationRequest, Selection
 from adk_agent.core.settings import Settings, variables
+from adk_agent.play.budget import Budget
 from adk_agent.requests.agents import BUNDLED_AGENTS, parse_address, with_roles
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.registry import AgentRegistry
@@ -44,6 +45,8 @@ class Options:
         allow_code: Run the code that `python:` checks of a task file name.
         results_dir: The folder of runs; None for `GREENROOM_RESULTS_DIR`, or `results`.
         offline: Use no language model, even if one is configured.
+        max_cost: Begin no more trials once the assessor's own models have cost this many US dollars.
+        max_tokens: Begin no more trials once they have used this many tokens.
     """
 
     split: str = "base"
@@ -57,6 +60,8 @@ class Options:
     allow_code: bool = False
     results_dir: Path | str | None = None
     offline: bool | None = None
+    max_cost: PositiveFloat | None = None
+    max_tokens: PositiveInt | None = None
 
 
 def evaluate(
@@ -121,6 +126,7 @@ async def aevaluate(
         timeout_s=chosen.timeout_s,
         tokens={} if chosen.token is None else dict.fromkeys(remote, chosen.token),
         benchmarks=benchmarks,
+        budget=Budget(max_cost=chosen.max_cost, max_tokens=chosen.max_tokens),
     )
     request = f"evaluate {', '.join(agents)} on {domain}"
     outcome = await assembly.pipeline().run_plan(plan, request=request, on_progress=silent)

@@ -20,6 +20,7 @@ from rich.progress import (
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from adk_agent.cli.budget import raised_limit
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.meaning import meaning_lines
@@ -189,7 +190,9 @@ def next_commands(report: EvaluationReport, folder: Path) -> str:
     is_default = folder.parent == DEFAULT_RESULTS_DIR
     where = [] if is_default else ["--results-dir", str(folder.parent)]
     commands = [shlex.join(["greenroom", "view", report.run_id, *where])]
+    resume = shlex.join(["greenroom", "resume", report.run_id, *where])
     if report.status == "incomplete":
-        resume = shlex.join(["greenroom", "resume", report.run_id, *where])
         commands.append(f"{resume} plays its failed trials again")
+    if raised := raised_limit(report.stopped_by):
+        commands.append(f"{resume} {raised} goes on with twice the limit")
     return f"next: {'; '.join(commands)}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adk_agent.cli import values
+from adk_agent.cli.budget import add_budget, budget_flags
 from adk_agent.core.errors import RequestError
 from adk_agent.core.files import storage
 from adk_agent.core.settings import Settings
@@ -62,6 +63,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         metavar="RULE",
         help='stop early, for example when "interval < 0.05" or "failed > 10"',
     )
+    add_budget(parser)
     parser.add_argument(
         "--executor",
         choices=EXECUTORS,
@@ -158,6 +160,7 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
         "--executor": given.get("executor") if given.get("executor") != LOCAL else None,
         "--results-dir": given.get("results_dir"),
         "--stop-when": given.get("stop_when"),
+        **budget_flags(parsed),
         "--fail-under": f"{share:g}" if share is not None else None,
         "--cache": given.get("cache"),
     }

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adk_agent.cli.budget import budget_of
 from adk_agent.cli.edge import INTERRUPTED
 from adk_agent.cli.flags import read_token, resume_command
 from adk_agent.core.errors import GreenroomError
@@ -58,6 +59,7 @@ def assembly_of(
         benchmarks=benchmarks,
         cache_dir=Path(parsed.cache) if parsed.cache else None,
         stop_rule=stop_rule_of(parsed),
+        budget=budget_of(parsed),
         executor=parsed.executor,
     )
 

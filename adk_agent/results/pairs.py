@@ -8,6 +8,7 @@ from math import isclose
 from typing import Any, Literal
 
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.spending import is_budget
 from adk_agent.results.headlines import HeadlineRow, headline_readings
 from adk_agent.results.summary import REFERENCE_AGENTS, Row, TrialRow, rounded
 from adk_agent.results.trial_outcomes import outcomes_by_task
@@ -175,7 +176,7 @@ def pair_lines(pairs: Sequence[AgentPair], *, stopped_by: str | None = None) -> 
     lines = [_line(pair, pairs=len(pairs)) for pair in pairs[:MOST_SHOWN]]
     if len(pairs) > MOST_SHOWN:
         lines.append(f"... and {len(pairs) - MOST_SHOWN} more pairs, in report.json")
-    if pairs and stopped_by is not None:
+    if pairs and stopped_by is not None and not is_budget(stopped_by):
         lines.append(
             "The run was stopped early by a rule: its score chose the moment, so these tests do not "
             "hold as they say"
