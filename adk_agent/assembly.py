@@ -20,6 +20,7 @@ from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import judge_spec, user_spec
 from adk_agent.core.settings import Settings, variables
 from adk_agent.core.versions import versions
+from adk_agent.play.budget import NO_BUDGET, Budget
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
 from adk_agent.play.executors.base import ExecutorName, OpenExecutor
@@ -67,6 +68,7 @@ class Assembly:
             about their own. Not where callers do not know each other.
         executor: Where trials are played.
         stop_rule: When a run ends before all of its trials were played.
+        budget: What a run may spend on the assessor's own models.
         cache_dir: Where answers of language models are kept, and looked for; None for nowhere.
         config: The configuration file of the evaluation, of which its run keeps a copy.
     """
@@ -82,6 +84,7 @@ class Assembly:
     may_see_all_runs: bool = True
     executor: ExecutorName = "local"
     stop_rule: StopRule | None = None
+    budget: Budget = NO_BUDGET
     cache_dir: Path | None = None
     config: LoadedConfig | None = None
 
@@ -146,6 +149,7 @@ class Assembly:
             open_executor=self._open_executor(),
             stop_rule=self.stop_rule,
             config=self.config,
+            budget=self.budget,
         )
 
     def _tokens(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ from adk_agent.core.settings import Settings, variables
 from adk_agent.requests.intent import Situation
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.report import EvaluationReport as Report
+from adk_agent.runs.naming import find_run
 from adk_agent.runs.tracking import request_cancel
 from tau_bridge.benchmarks import open_benchmarks
 from tau_bridge.errors import BridgeError
@@ -70,7 +71,7 @@ async def aask(
 
     Args:
         text: A question about runs and terms, or a request, in plain English.
-        run: The run that it is about, by its id.
+        run: The run that it is about: its id, its folder, `latest` or `previous`.
         confirmed: Do what would have to be confirmed: repeat or export the newest run where none is
             named, play a plan that is large or does not account for all words.
         results_dir: The folder of runs; None for `GREENROOM_RESULTS_DIR`, or `results`.
@@ -84,12 +85,16 @@ async def aask(
     settings = Settings.load(
         results_dir=None if results_dir is None else Path(results_dir), offline=offline
     )
+    run_ids: tuple[str, ...] = ()
+    if run is not None:
+        folder, run_id = find_run(run, settings.results_dir)
+        settings, run_ids = settings.model_copy(update={"results_dir": folder}), (run_id,)
     try:
         benchmarks = open_benchmarks(variables)
     except BridgeError as exc:
         raise RequestError(str(exc)) from exc
     pipeline = Assembly(settings=settings, benchmarks=benchmarks).pipeline()
-    situation = Situation(run_ids=() if run is None else (run,))
+    situation = Situation(run_ids=run_ids)
     return _reply(
         await pipeline.run_request(asked, situation=situation, confirmed=confirmed),
         settings.results_dir,

@@ -7,7 +7,7 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
-from pydantic import PositiveFloat, ValidationError
+from pydantic import PositiveFloat, PositiveInt, ValidationError
 from pydantic.dataclasses import dataclass
 
 from adk_agent.core.errors import RequestError
@@ -39,6 +39,8 @@ class Options:
         allow_code: Run the code that `python:` checks of a task file name.
         results_dir: The folder of runs; None for `GREENROOM_RESULTS_DIR`, or `results`.
         offline: Use no language model, even if one is configured.
+        max_cost: Begin no more trials once the assessor's own models have cost this many US dollars.
+        max_tokens: Begin no more trials once they have used this many tokens.
     """
 
     split: str = "base"
@@ -52,6 +54,8 @@ class Options:
     allow_code: bool = False
     results_dir: Path | str | None = None
     offline: bool | None = None
+    max_cost: PositiveFloat | None = None
+    max_tokens: PositiveInt | None = None
 
 
 def options_of(given: Mapping[str, Any], *, only: Sequence[str] | None = None) -> Options:

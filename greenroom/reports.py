@@ -10,10 +10,14 @@ from adk_agent.results.comparison import RunComparison as Comparison
 from adk_agent.results.comparison import compare_runs
 from adk_agent.results.report import EvaluationReport as Report
 from adk_agent.runs import store
+from adk_agent.runs.naming import find_run
 
 
 def load_report(run: str | Path) -> Report:
-    """Return the report of a finished run, by its folder, its `report.json` or its id.
+    """Return the report of a finished run.
+
+    Args:
+        run: Its folder, its `report.json`, its id, `latest` or `previous`.
 
     Raises:
         RequestError: `run` is neither a path nor a text.
@@ -21,11 +25,7 @@ def load_report(run: str | Path) -> Report:
     """
     if not isinstance(run, str | Path):
         raise RequestError(f"{run!r} is no run: give its folder, its report.json or its id")
-    path = Path(run)
-    folder = path.parent if path.name == store.REPORT else path
-    if folder == Path(folder.name):  # an id alone
-        folder = Settings.load().results_dir / folder
-    return store.load_report(folder.parent, folder.name)
+    return store.load_report(*find_run(str(run), Settings.load().results_dir))
 
 
 def compare(

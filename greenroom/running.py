@@ -14,9 +14,11 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import Settings, variables
+from adk_agent.play.budget import Budget
 from adk_agent.requests.registry import AgentRegistry
 from adk_agent.results.progress import OnProgress, Progress, silent
 from adk_agent.results.report import EvaluationReport as Report
+from adk_agent.runs.naming import find_run
 from adk_agent.runs.store import load_manifest
 from greenroom.agents import Agents, OpenAgents, opened
 from greenroom.options import Options, options_of, plan_of
@@ -128,12 +130,12 @@ async def aresume(
     """Play what is missing or failed of a run, and return its report.
 
     Args:
-        run: The run's id.
+        run: Its id, its folder, `latest` or `previous`.
         agent: The run's functions and applications, as `aevaluate` was given them. Agents at
             addresses need not be given again.
         on_progress: As for `aevaluate`.
-        options: Of the fields of `Options`: `timeout_s`, `token`, `allow_code`, `results_dir` and
-            `offline`. The others are those of the run.
+        options: Of the fields of `Options`: `timeout_s`, `token`, `allow_code`, `results_dir`,
+            `offline`, `max_cost` and `max_tokens`. The others are those of the run.
 
     Raises:
         TypeError: There is no option of that name.
@@ -143,7 +145,9 @@ async def aresume(
     chosen = options_of(options, only=RESUMING)
     tell = _guarded(on_progress)
     settings = _settings(chosen)
-    plan = load_manifest(settings.results_dir, run).plan
+    results_dir, run_id = find_run(run, settings.results_dir)
+    settings = settings.model_copy(update={"results_dir": results_dir})
+    plan = load_manifest(results_dir, run_id).plan
     benchmarks = open_benchmarks(variables)
     try:
         for path in plan.task_files:
@@ -154,12 +158,20 @@ async def aresume(
         _require(plan, agents)
         assembly = _assembly(plan, agents, settings, benchmarks, chosen)
         outcome = await assembly.pipeline().run_plan(
-            plan, request="resume", on_progress=tell, resumed_run_id=run
+            plan, request="resume", on_progress=tell, resumed_run_id=run_id
         )
     return outcome.required_report()
 
 
-RESUMING = ("timeout_s", "token", "allow_code", "results_dir", "offline")
+RESUMING = (
+    "timeout_s",
+    "token",
+    "allow_code",
+    "results_dir",
+    "offline",
+    "max_cost",
+    "max_tokens",
+)
 """The options with which a run may be resumed."""
 
 
@@ -217,6 +229,7 @@ def _assembly(
         tokens={} if chosen.token is None else dict.fromkeys(remote, chosen.token),
         apps=agents.apps,
         benchmarks=benchmarks,
+        budget=Budget(max_cost=chosen.max_cost, max_tokens=chosen.max_tokens),
     )
 
 

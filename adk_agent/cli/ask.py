@@ -6,7 +6,7 @@ import argparse
 import asyncio
 
 from adk_agent.cli.dry_run import show_intent
-from adk_agent.cli.flags import refuse_models_offline
+from adk_agent.cli.flags import A_RUN, refuse_models_offline, run_of
 from adk_agent.cli.message import Message, add_message, text_of
 
 
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = 'example: greenroom ask "why did task 3 fail?" --run RUN'
     parser.add_argument("text", help="a question or request in plain English; - reads stdin")
-    parser.add_argument("--run", metavar="RUN", help="the run that it is about, by its id")
+    parser.add_argument("--run", metavar="RUN", help=A_RUN)
     parser.add_argument(
         "--dry-run", action="store_true", help="print how it is read; do nothing about it"
     )
@@ -29,7 +29,8 @@ def execute(parsed: argparse.Namespace) -> int:
     refuse_models_offline(parsed)
     text = text_of(parsed.text)
     with asyncio.Runner() as loop:
-        message = Message.of(text, parsed, loop, run_ids=(parsed.run,) if parsed.run else ())
+        run_ids = () if parsed.run is None else (run_of(parsed)[1],)
+        message = Message.of(text, parsed, loop, run_ids=run_ids)
         reading = message.read()
         if parsed.dry_run:
             return show_intent(message, reading)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from adk_agent.cli.edge import INCOMPLETE, OK
-from adk_agent.cli.flags import add_results_dir, run_of
+from adk_agent.cli.flags import A_RUN, add_results_dir, run_of
 from adk_agent.runs.tracking import read_status, request_cancel
 
 WAIT_S = 15.0
@@ -19,7 +19,7 @@ _POLL_S = 0.05
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = "Stop a run, from any process. Finished trials are kept."
-    parser.add_argument("run", help="the run's id")
+    parser.add_argument("run", help=A_RUN)
     add_results_dir(parser)
 
 

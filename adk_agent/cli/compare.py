@@ -6,9 +6,10 @@ import argparse
 import sys
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.cli.flags import add_results_dir, settings_of
+from adk_agent.cli.flags import A_RUN, add_results_dir, settings_of
 from adk_agent.results.comparison import RunComparison, compare_runs
 from adk_agent.results.comparison_text import summary
+from adk_agent.runs.naming import find_run
 from adk_agent.runs.results import results_so_far
 
 
@@ -18,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Compare two runs, paired by task: the difference with its interval, a "
         "permutation test, tasks gained and lost."
     )
-    parser.add_argument("first", help="the id of the run before")
-    parser.add_argument("second", help="the id of the run after")
+    parser.add_argument("first", help=f"{A_RUN}; the one before")
+    parser.add_argument("second", help="the run after, named likewise")
     parser.add_argument(
         "--fail-on-regression",
         action="store_true",
@@ -40,8 +41,8 @@ def execute(parsed: argparse.Namespace) -> int:
         unknown because tasks lost their score; otherwise 0.
     """
     results_dir = settings_of(parsed).results_dir
-    _, first = results_so_far(results_dir, parsed.first)
-    _, second = results_so_far(results_dir, parsed.second)
+    _, first = results_so_far(*find_run(parsed.first, results_dir))
+    _, second = results_so_far(*find_run(parsed.second, results_dir))
     found = compare_runs(first, second, other_data=parsed.other_data)
     if parsed.json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")

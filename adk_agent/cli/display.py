@@ -19,6 +19,7 @@ from rich.progress import (
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from adk_agent.cli.budget import raised_limit
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.causes import cause_lines
@@ -205,6 +206,9 @@ def next_commands(report: EvaluationReport, folder: Path) -> str:
     commands = [f"greenroom view {run}{where}"]
     if cause_lines(report):
         commands.append(f'greenroom ask "why did it fail?" --run {run}{where}')
+    resume = f"greenroom resume {run}{where}"
     if report.status == "incomplete":
-        commands.append(f"greenroom resume {run}{where}  # plays its failed trials again")
+        commands.append(f"{resume}  # plays its failed trials again")
+    if raised := raised_limit(report.stopped_by):
+        commands.append(f"{resume} {raised}  # goes on with twice the limit")
     return "next: " + "\n      ".join(commands)

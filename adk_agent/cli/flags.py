@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adk_agent.cli import values
+from adk_agent.cli.budget import add_budget, budget_flags
 from adk_agent.core.errors import RequestError
 from adk_agent.core.files import storage
 from adk_agent.core.settings import Settings
-from adk_agent.runs.tracking import run_ids
+from adk_agent.runs.naming import BY_AGE, find_run
 from tau_bridge.a2a.address import AddressError, AgentAddress
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT_S = 300.0
 EXECUTORS: tuple[ExecutorName, ...] = ("local", "ray")
+LATEST = BY_AGE[0]
+A_RUN = "the run: its id, latest, previous, or its folder"
+"""The help of an argument for a run."""
 LOCAL: ExecutorName = "local"
 """The default executor."""
 
@@ -32,7 +36,7 @@ def add_results_dir(parser: argparse.ArgumentParser) -> None:
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the argument for a run, the latest by default, and the flag for the folder of runs."""
-    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    parser.add_argument("run", nargs="?", default=LATEST, help=f"{A_RUN}; latest by default")
     add_results_dir(parser)
 
 
@@ -61,6 +65,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         metavar="RULE",
         help='stop early, for example when "interval < 0.05" or "failed > 10"',
     )
+    add_budget(parser)
     parser.add_argument(
         "--executor",
         choices=EXECUTORS,
@@ -123,23 +128,19 @@ def refuse_models_offline(parsed: argparse.Namespace) -> None:
 
 
 def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:
-    """Return the folder of runs and the run that a command is about.
+    """Return the folder of runs and the id of the run that a command is about.
+
+    They replace the arguments, so that settings and further commands are about the same run.
 
     Raises:
-        RequestError: No run is named and no run exists.
+        RequestError: There is no such run.
+        StorageError: The folder of runs cannot be read.
     """
-    results_dir = settings_of(parsed).results_dir
-    if parsed.run is not None:
-        return results_dir, parsed.run
-    found = run_ids(results_dir)
-    if not found:
-        raise RequestError(no_run_in(results_dir))
-    return results_dir, found[0]
-
-
-def no_run_in(results_dir: Path) -> str:
-    """Say that a folder has no run, and how to start one."""
-    return f"there is no run in {str(results_dir)!r} yet; start one: greenroom run"
+    before = settings_of(parsed).results_dir
+    results_dir, parsed.run = find_run(parsed.run, before)
+    if results_dir != before:
+        parsed.results_dir = str(results_dir)
+    return results_dir, parsed.run
 
 
 def read_token(token: str) -> str:
@@ -179,6 +180,7 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
         "--executor": given.get("executor") if given.get("executor") != LOCAL else None,
         "--results-dir": given.get("results_dir"),
         "--stop-when": given.get("stop_when"),
+        **budget_flags(parsed),
         "--fail-under": f"{share:g}" if share is not None else None,
         "--cache": given.get("cache"),
         "--model": given.get("model"),

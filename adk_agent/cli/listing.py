@@ -10,13 +10,14 @@ from typing import Any
 
 from adk_agent.cli import task_listing
 from adk_agent.cli.edge import OK
-from adk_agent.cli.flags import add_results_dir, no_run_in, settings_of
+from adk_agent.cli.flags import add_results_dir, settings_of
 from adk_agent.conversation import listing as rows
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings, variables
 from adk_agent.play.evaluators import trace_evaluators
 from adk_agent.requests.registry import AgentRegistry
+from adk_agent.runs.naming import no_run_in
 from adk_agent.runs.tracking import run_ids
 from tau_bridge.benchmark import Benchmark
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks

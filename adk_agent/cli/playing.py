@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from adk_agent.cli.budget import budget_of
 from adk_agent.cli.config import tokens_in
 from adk_agent.cli.edge import INTERRUPTED
 from adk_agent.cli.flags import DEFAULT_TIMEOUT_S, read_token, resume_command
@@ -60,6 +61,7 @@ def assembly_of(
         config=config,
         cache_dir=Path(parsed.cache) if parsed.cache else None,
         stop_rule=stop_rule_of(parsed),
+        budget=budget_of(parsed),
         executor=parsed.executor,
     )
 

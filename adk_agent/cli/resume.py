@@ -10,7 +10,7 @@ from typing import get_args
 
 from adk_agent.cli.chosen import add_code, with_files
 from adk_agent.cli.display import Display
-from adk_agent.cli.flags import add_playing, refuse_models_offline, settings_of
+from adk_agent.cli.flags import A_RUN, add_playing, refuse_models_offline, run_of, settings_of
 from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of, tokens_of
 from adk_agent.core.errors import StorageError
 from adk_agent.play.evaluation import resume
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Resume an interrupted run: play the missing and failed trials, and report the whole run."
     )
-    parser.add_argument("run", help="the run's id")
+    parser.add_argument("run", help=A_RUN)
     parser.add_argument(
         "--retry",
         choices=get_args(Retry),
@@ -41,10 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(parsed: argparse.Namespace) -> int:
     """Play the missing trials of a run and return the exit code of the whole run."""
     refuse_models_offline(parsed)
-    settings = settings_of(parsed)
-    results_dir = settings.results_dir
     stop_rule_of(parsed)  # refuse an invalid rule before anything is done
-    status = read_status(results_dir, parsed.run)
+    results_dir, run_id = run_of(parsed)
+    settings = settings_of(parsed)
+    status = read_status(results_dir, run_id)
     if not (results_dir / status.run_id / MANIFEST).exists():
         why = f" ({status.problem})" if status.problem else ""
         raise StorageError(

@@ -11,6 +11,7 @@ from adk_agent.cli.flags import add_results_dir, settings_of
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.play.recordings import conversations_of_file, conversations_of_run
+from adk_agent.runs.naming import BY_AGE, find_run
 from adk_agent.runs.store import MANIFEST, TRIALS
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.redaction import Redactor
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Make a file of tasks of another tool's file, or of conversations that went wrong. What "
         "has no counterpart is named on stderr and at the head of the file."
     )
-    parser.add_argument("source", help="a file, or a run's folder or id")
+    parser.add_argument("source", help="a file, or a run: its folder, its id, latest or previous")
     parser.add_argument("--out", metavar="FILE.yaml", help="the file to write; default: stdout")
     parser.add_argument(
         "--format", metavar="NAME", help="of the source; recognised where it is not named"
@@ -45,6 +46,8 @@ def execute(parsed: argparse.Namespace, benchmarks: Benchmarks) -> int:
         raise RequestError(f"--format: there is no format {parsed.format!r}, only {known}")
     redactor = Redactor(settings.secrets())
     source = Path(parsed.source).expanduser()
+    if parsed.source in BY_AGE:
+        source = Path(*find_run(parsed.source, settings.results_dir))
     if source.exists():
         made = _of_path(source, parsed.format, importer, benchmarks, redactor)
     else:

@@ -40,6 +40,14 @@ def seconds(text: str) -> float:
     return value if 0 < value < float("inf") else _refuse(text, "a number of seconds above 0")
 
 
+def dollars(text: str) -> float:
+    """Parse an amount of US dollars above 0."""
+    value = _number(float, text)
+    if 0 < value < float("inf"):
+        return value
+    return _refuse(text, "an amount of US dollars above 0, such as 5 or 0.5")
+
+
 def option(text: str) -> tuple[str, str]:
     """Parse a name and a value, `NAME=VALUE`."""
     name, separator, value = text.partition("=")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.replies import Asked
 from adk_agent.conversation.turn import Turn
@@ -20,7 +18,7 @@ from adk_agent.requests.intent import (
     Status,
     Why,
 )
-from adk_agent.runs.tracking import RunStatus, checked_run_id, read_status, run_ids
+from adk_agent.runs.tracking import RunStatus, checked_run_id, nearest_runs, read_status, run_ids
 
 RunIntent = Status | Results | Failures | Why | Cancel | Repeat | Export
 """Intents about one run."""
@@ -29,7 +27,6 @@ _ONLY_READ = Status | Results | Failures | Why
 _MOST_LOOKED_AT = 50
 """Runs that are searched for one that is running."""
 _MOST_REQUEST = 100
-_MOST_NEAR = 3
 
 
 def nothing_yet(deps: ConversationDeps) -> str:
@@ -124,10 +121,9 @@ def visible(run_id: str, situation: Situation, deps: ConversationDeps) -> str:
     known = run_ids(deps.results_dir)
     if run_id in known:
         return checked_run_id(run_id)
-    near = difflib.get_close_matches(run_id, known, n=_MOST_NEAR, cutoff=0.6) or known[:_MOST_NEAR]
-    hint = f"The nearest: {', '.join(near)}." if near else "There is none yet."
+    hint = nearest_runs(run_id, known)
     raise RequestError(
-        f"There is no run {one_line(escape_markdown(run_id), _MOST_REQUEST)!r}. {hint}"
+        f"There is no run {one_line(escape_markdown(run_id), _MOST_REQUEST)!r}; {hint}."
     )
 
 

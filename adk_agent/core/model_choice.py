@@ -11,6 +11,7 @@ from adk_agent.core.errors import ModelError, PreflightError
 from adk_agent.core.models import LiteLlmCompletion, ModelSpec
 from adk_agent.core.plan import EvaluationPlan
 from tau_bridge.benchmark import SCRIPTED_USER
+from tau_bridge.completion import CompletionResult
 
 RULES = "rules"
 """The judge's label when no model judges."""
@@ -60,7 +61,11 @@ class ModelChoice:
         }
 
     async def opened(
-        self, plan: EvaluationPlan, needs: Collection[str], say: Callable[[str], None]
+        self,
+        plan: EvaluationPlan,
+        needs: Collection[str],
+        say: Callable[[str], None],
+        accept: Callable[[CompletionResult], None] = lambda _: None,
     ) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
         """Return the models that play the user and judge statements, after a test call to each.
 
@@ -68,6 +73,7 @@ class ModelChoice:
             plan: The plan to be played.
             needs: The needs of its domains.
             say: Called with a message for each step.
+            accept: Called with the answer to each test call; raises if the model cannot be used.
 
         Raises:
             PreflightError: A model does not answer.
@@ -81,7 +87,7 @@ class ModelChoice:
         try:
             for model in {id(model): model for model in (user, judge) if model}.values():
                 say(f"asking the model {model.spec.name} whether it answers")
-                await model.check()
+                accept(await model.check())
         except ModelError as error:
             raise PreflightError(str(error)) from error
         return user, judge

@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from adk_agent.core.answer_cache import AnswerCache, key_of
 from adk_agent.core.errors import ModelError
 from adk_agent.core.settings import Settings, keep_litellm_offline
+from adk_agent.core.spending import count_call
 from tau_bridge.completion import CompletionResult
 from tau_bridge.messages import ToolCall
 from tau_bridge.redaction import redact_error, redact_url
@@ -141,6 +142,7 @@ class LiteLlmCompletion:
         kept = self._answers.get(key)
         self._used.append(key)
         if kept is not None:
+            count_call(kept.total_tokens, kept.cost)
             return kept
         result = await self._call(messages, tools)
         if result.content or result.tool_calls:
@@ -181,7 +183,9 @@ class LiteLlmCompletion:
                 )
         except Exception as error:  # noqa: BLE001 - litellm maps providers' errors loosely
             raise ModelError(self._explain(error)) from None
-        return _result(response, self.spec.name, litellm)
+        tokens, cost = _usage(response, litellm)
+        count_call(tokens, cost)  # even if the answer cannot be read, it was paid for
+        return _result(response, self.spec.name, tokens, cost)
 
     def seeded(self, seed: int) -> LiteLlmCompletion:
         """Return the same model with a sampling seed, which is dropped if the provider takes none.
@@ -204,19 +208,18 @@ class LiteLlmCompletion:
 
     async def ask(self, prompt: str) -> str:
         """Return the model's answer to one prompt; empty if it said nothing."""
-        result = await self([{"role": "user", "content": prompt}])
+        result = await self(_as_prompt(prompt))
         return result.content or ""
 
-    async def check(self) -> None:
-        """Check with one short call that the model answers.
+    async def check(self) -> CompletionResult:
+        """Check with one short call that the model answers, and return the answer.
 
         Raises:
             ModelError: It does not; the message names the variables to check.
         """
         once = {**self.spec.arguments, "timeout": CHECK_TIMEOUT_S, "num_retries": 0}
-        await LiteLlmCompletion(replace(self.spec, arguments=once)).ask(
-            "Answer with the single word: ready"
-        )
+        once_asked = LiteLlmCompletion(replace(self.spec, arguments=once))
+        return await once_asked(_as_prompt("Answer with the single word: ready"))
 
     def _explain(self, error: Exception) -> str:
         first_line = str(error).splitlines()[0] if str(error) else ""
@@ -232,6 +235,10 @@ class LiteLlmCompletion:
             f"the language model {self.spec.name!r} at {where} could not be called ({text[:300]}): "
             f"check {check}, or use --offline"
         )
+
+
+def _as_prompt(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}]
 
 
 def _placeholder(spec: ModelSpec) -> str | None:
@@ -296,7 +303,7 @@ def import_litellm() -> Any:
     return litellm
 
 
-def _result(response: Any, name: str, litellm: Any) -> CompletionResult:
+def _result(response: Any, name: str, tokens: int | None, cost: float | None) -> CompletionResult:
     try:
         message = response.choices[0].message
         calls = tuple(
@@ -312,14 +319,24 @@ def _result(response: Any, name: str, litellm: Any) -> CompletionResult:
         raise ModelError(
             f"the answer of the language model {name!r} cannot be read: {error}"
         ) from error
-    usage = getattr(response, "usage", None)
     return CompletionResult(
         content=message.content,
         tool_calls=calls,
-        total_tokens=getattr(usage, "total_tokens", None),
-        cost=_cost(response, litellm),
+        total_tokens=tokens,
+        cost=cost,
         model=name,
     )
+
+
+def _usage(response: Any, litellm: Any) -> tuple[int | None, float | None]:
+    """Return the tokens of a call and its cost; None where they are not known.
+
+    litellm gives zero tokens to an answer without usage, which no call has.
+    """
+    usage = getattr(response, "usage", None)
+    tokens = getattr(usage, "total_tokens", None) or None
+    has_parts = bool(getattr(usage, "prompt_tokens", None))
+    return tokens, _cost(response, litellm) if has_parts else None
 
 
 def _cost(response: Any, litellm: Any) -> float | None:

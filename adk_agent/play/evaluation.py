@@ -15,6 +15,8 @@ from adk_agent.core.errors import PreflightError, RequestError, StorageError
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import LiteLlmCompletion
 from adk_agent.core.plan import BUILTIN_PREFIX, NEEDS_GOLD, EvaluationPlan
+from adk_agent.core.spending import NOTHING_SPENT, Spending
+from adk_agent.play.budget import NO_BUDGET, Budget, BudgetMonitor
 from adk_agent.play.bundled import BundledAgents
 from adk_agent.play.executors.base import Executor, OpenExecutor
 from adk_agent.play.executors.local import open_local
@@ -36,6 +38,7 @@ from adk_agent.runs.provenance import NO_MODELS, data_origins, headlines_of, req
 from adk_agent.runs.report_builder import ReportBuilder
 from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_report
 from adk_agent.runs.store import (
+    WITHOUT_MODELS,
     RunManifest,
     RunStore,
     StoredTrials,
@@ -75,6 +78,8 @@ class EvaluationDeps(PlayDeps):
     """The source of the floor and the ceiling of tasks."""
     stop_rule: StopRule | None = None
     """The rule that ends a run before all trials were played."""
+    budget: Budget = NO_BUDGET
+    """The limits of what a run spends on the assessor's own models."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """The hashes of the prompts of a language model that reads requests and words reports."""
     config: LoadedConfig | None = None
@@ -185,7 +190,7 @@ async def _tracked(
         kept = kept_trials(deps.results_dir, manifest, retry) if retry is not None else None
         run = await asyncio.to_thread(_Run, manifest, deps, tell, kept)
         report = await tracker.until_canceled(run.execute())
-        tracker.end(report.status)
+        tracker.end(report.status, run.over_budget)
     return report
 
 
@@ -213,14 +218,27 @@ class _Run:
         self._early = EarlyStop(
             deps.stop_rule, plan=self._plan, scores=self._scores, clock=deps.runtime.clock
         )
+        self._budget = BudgetMonitor(deps.budget, earlier=self._spent_before())
         self._total = len(jobs)
         missing = {job.key: job for job in jobs}
         for record in finished or ():
             self._builder.add(missing.pop(record.key), record)
             self._scores.add(EndedTrial.of(record.row))
+            self._budget.hear(record.trace)
         self._jobs = list(missing.values())
         self._unreached = dict(missing)
         self._pace = Pace(deps.runtime.clock)
+
+    def _spent_before(self) -> Spending:
+        """Return what the run has spent so far, if anybody asks."""
+        if self._is_new or not self._deps.budget.limits:
+            return NOTHING_SPENT
+        return StoredTrials(self._deps.results_dir, self._run_id).spent
+
+    @property
+    def over_budget(self) -> str | None:
+        """Return the limit that keeps trials from being played, with why; None if none does."""
+        return self._budget.should_stop() if self._unreached else None
 
     async def report(self, *, interrupted: bool) -> EvaluationReport:
         """Report the trials that are on disk. Asks nobody and plays nothing."""
@@ -231,7 +249,7 @@ class _Run:
             store.close()
 
     async def execute(self) -> EvaluationReport:
-        if not self._jobs and not self._is_new:
+        if not self._is_new and (not self._jobs or self.over_budget):
             return await self.report(interrupted=False)
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
         if not self._is_new and not self._manifest.models:
@@ -239,7 +257,7 @@ class _Run:
         everyone = self._plan.members or self._plan.participants
         self._deps.require_tokens([each.address for each in everyone if each.builtin is None])
         user_model, judge_model = await self._deps.models.opened(
-            self._plan, self._needs, self._prepare
+            self._plan, self._needs, self._prepare, accept=self._deps.budget.require_known
         )
         refs = self._refs()
         played = [self._benchmarks[name] for name in dict.fromkeys(ref.benchmark for ref in refs)]
@@ -397,7 +415,7 @@ class _Run:
                 deps=trial_deps,
                 liveness=liveness,
                 record=lambda job, record: self._record(job, record, store),
-                should_stop=self._early.should_stop,
+                should_stop=lambda: self._budget.should_stop() or self._early.should_stop(),
             )
             self._builder.warn(self._early.warnings())
         except BaseException:
@@ -433,13 +451,15 @@ class _Run:
 
     def _in_order(self) -> Sequence[TrialJob]:
         """Return the trials in the order in which they are begun."""
-        if self._deps.stop_rule is not None:
+        if self._deps.stop_rule is not None or self._deps.budget.limits:
             return in_fair_order(self._jobs, self._plan.seed)
         return in_turns(self._jobs) if "team" in self._needs else self._jobs
 
     def _record(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
         del self._unreached[job.key]
+        self._budget.spend(record.spent)
+        self._budget.hear(record.trace)
         self._builder.add(job, record)
         ended = EndedTrial.of(record.row)
         self._scores.add(ended)
@@ -462,10 +482,18 @@ class _Run:
 
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
         stopped_by = None if interrupted else self._early.stopped_by  # before the scores are whole
+        over_budget = self.over_budget
+        if over_budget is not None:
+            stopped_by = self._budget.limit
+            self._builder.warn([f"stopped by its budget, {over_budget}"])
         await asyncio.to_thread(self._add_earlier)
         self._builder.warn(self._deps.evaluators.warnings)
         self._builder.warn(self._deps.models.warnings(self._plan))
-        report = await self._builder.build(self._manifest, interrupted=interrupted)
+        spends = self._manifest.models != WITHOUT_MODELS
+        self._builder.warn(self._budget.warnings(spends=spends))
+        report = await self._builder.build(
+            self._manifest, interrupted=interrupted or over_budget is not None
+        )
         report = report.model_copy(update={"stopped_by": stopped_by})
         store.finish(report, render_markdown(report) if interrupted else explained(report))
         exact = await asyncio.to_thread(self._scores.exact_scores)

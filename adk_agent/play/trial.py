@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from adk_agent.core.errors import ModelError
 from adk_agent.core.models import LiteLlmCompletion
 from adk_agent.core.plan import NEEDS_GOLD, EvaluationPlan
+from adk_agent.core.spending import NOTHING_SPENT, Meter, Spending, metered
 from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
-from adk_agent.results.summary import NOT_EVALUATED, TrialRow, total
+from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 from evals.base import EvaluationContext
@@ -39,7 +40,7 @@ from evals.outcome import (
     Unscored,
 )
 from evals.reward import breakdown_of, reward_of
-from evals.trace import CallType, InteractionStep, Provenance, Trace
+from evals.trace import Trace
 from tau_bridge.a2a.messenger import Conversation, Messenger
 from tau_bridge.benchmark import Benchmark, PlayContext, Played, UserModel
 from tau_bridge.benchmarks import Benchmarks
@@ -135,12 +136,13 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     """Return the trial's record. Whatever breaks makes it *failed*; only cancelling raises."""
     team = deps.teams[job.participant.address]
     trial = _Trial(job, deps, team)
-    async with team.turn() if deps.takes_turns else contextlib.nullcontext():
-        gone = deps.gone(job.participant.address)
-        if gone is not None:
-            return unplayed_trial(job, deps, gone)
-        await trial.play()
-    return await trial.record()
+    with metered() as meter:
+        async with team.turn() if deps.takes_turns else contextlib.nullcontext():
+            gone = deps.gone(job.participant.address)
+            if gone is not None:
+                return unplayed_trial(job, deps, gone)
+            await trial.play()
+        return await trial.record(meter)
 
 
 class _Trial:
@@ -221,14 +223,27 @@ class _Trial:
             return result, Failed(reason=judge.problem, fault="infrastructure")
         return result, outcome
 
-    async def record(self) -> TrialRecord:
-        """Return what is kept of it: its row, trace, messages, and what the evaluators say."""
+    async def record(self, meter: Meter) -> TrialRecord:
+        """Return what is kept of it: its row, trace, messages, and what the evaluators say.
+
+        Args:
+            meter: Counts the calls of the assessor's own models, the evaluators' too.
+        """
         deps, played = self._deps, self._played or _NOT_PLAYED
         seen = await merged_trace(
             self._recorder, self._conversation, self._team, trust_reports=deps.trust_reported_steps
         )
         # May repeat what the agent did: long enough to hold up all other trials.
         diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)
+        context = EvaluationContext(
+            trace=seen.trace,
+            result=self._result,
+            roster=self._team.roster,
+            answer=played.answer,
+            expected_answer=played.expected_answer,
+        )
+        evaluators = deps.team_evaluators if self._watched else deps.evaluators
+        evaluations = await evaluators.run(context)
         row = row_of(
             self._job,
             seen.trace,
@@ -238,22 +253,16 @@ class _Trial:
             termination=played.termination or broken_end(self._outcome),
             duration_ms=self._duration_ms,
             diagnosis=diagnosis,
+            spent=meter.spent,
         )
-        context = EvaluationContext(
-            trace=seen.trace,
-            result=self._result,
-            roster=self._team.roster,
-            answer=played.answer,
-            expected_answer=played.expected_answer,
-        )
-        evaluators = deps.team_evaluators if self._watched else deps.evaluators
         return TrialRecord(
             row=row,
-            evaluations=await evaluators.run(context),
+            evaluations=evaluations,
             trace=seen.trace,
             trace_problems=(*self._problems, *seen.problems),
             roster=self._team.roster,
             messages=tuple(dict(message) for message in played.messages),
+            spent=meter.spent,
         )
 
     def _diagnosis(self, trace: Trace) -> Diagnosis | None:
@@ -282,6 +291,7 @@ def row_of(
     result: TaskResult | None = None,
     duration_ms: float = 0.0,
     diagnosis: Diagnosis | None = None,
+    spent: Spending = NOTHING_SPENT,
 ) -> TrialRow:
     """Return the report's row of a trial that came to `outcome`."""
     return TrialRow(
@@ -305,8 +315,8 @@ def row_of(
         format_repairs=len(played.repairs),
         repair_kinds=dict(Counter(played.repairs)),
         duration_ms=duration_ms,
-        total_tokens=total(step.total_tokens for step in _own_models(trace)),
-        cost=total(step.cost for step in _own_models(trace)),
+        total_tokens=spent.known_tokens,
+        cost=spent.known_cost,
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
     )
@@ -316,11 +326,6 @@ def _reason_of(outcome: Outcome) -> str | None:
     if not isinstance(outcome, Scored):
         return outcome.reason
     return None if outcome.agent_error is None else outcome.agent_error.text
-
-
-def _own_models(trace: Trace) -> list[InteractionStep]:
-    """Return the calls of the assessor's own models. Agents' claims of their cost do not count."""
-    return [step for step in trace.of_type(CallType.TOOL) if step.provenance is Provenance.OBSERVED]
 
 
 def recorder_of(job: TrialJob, deps: TrialDeps) -> TraceRecorder:

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Literal
 
 from adk_agent.core.errors import RequestError
+from adk_agent.core.spending import is_budget
 from adk_agent.results.headlines import headline_readings
 from adk_agent.results.provenance import differences, provenance, revisions_of
 from adk_agent.results.report import EvaluationReport
@@ -363,7 +364,7 @@ def _caveats(first: EvaluationReport, second: EvaluationReport) -> list[str]:
             f"run {report.run_id} was stopped early by a rule: its score chose the moment, so the "
             "test does not hold as it says"
             for report in (first, second)
-            if report.stopped_by is not None
+            if report.stopped_by is not None and not is_budget(report.stopped_by)
         ],
     ]
 

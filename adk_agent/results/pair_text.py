@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adk_agent.core.spending import is_budget
 from adk_agent.results.pairs import AgentPair
 from adk_agent.results.tables import Table
 from evals.statistics import Interval
@@ -61,7 +62,7 @@ def pair_notes(pairs: Sequence[AgentPair], *, stopped_by: str | None = None) -> 
         )
     if len(pairs) > MOST_SHOWN:
         notes.append(f"{len(pairs) - MOST_SHOWN} more pairs are in report.json.")
-    if pairs and stopped_by is not None:
+    if pairs and stopped_by is not None and not is_budget(stopped_by):
         notes.append(STOPPED_EARLY)
     return notes
 
@@ -76,7 +77,7 @@ def pair_lines(pairs: Sequence[AgentPair], *, stopped_by: str | None = None) -> 
     lines = [_line(pair, pairs=len(pairs)) for pair in pairs[:MOST_SHOWN]]
     if len(pairs) > MOST_SHOWN:
         lines.append(f"{len(pairs) - MOST_SHOWN} more pairs are in report.json")
-    if pairs and stopped_by is not None:
+    if pairs and stopped_by is not None and not is_budget(stopped_by):
         lines.append(STOPPED_EARLY)
     return lines
 

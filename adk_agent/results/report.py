@@ -56,7 +56,7 @@ class EvaluationReport(Row):
     run_id: str
     status: ReportStatus
     stopped_by: str | None = None
-    """The requested rule that ended it early; None if no rule did."""
+    """The requested rule or limit (`max_cost 5`) that ended it early; None if none did."""
     request: str
     plan: EvaluationPlan
     created_at: AwareDatetime

@@ -22,6 +22,7 @@ from adk_agent.core.files import SCHEMA, first_error, read_kept, refuse_newer, s
 from adk_agent.core.model_choice import RULES
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
+from adk_agent.core.spending import NOTHING_SPENT, Spending
 from adk_agent.results.headlines import DomainHeadlines
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, DomainReferences, TrialKey, TrialRow
@@ -84,6 +85,8 @@ class TrialRecord(BaseModel):
     """All members of the participant's team; None if unknown."""
     messages: tuple[dict[str, Any], ...]
     """The conversation in the official results format."""
+    spent: Spending = NOTHING_SPENT
+    """The calls of the assessor's own models."""
 
     @property
     def key(self) -> TrialKey:
@@ -232,6 +235,11 @@ class StoredTrials:
         """Count the trials of `keys` that are missing."""
         return sum(key not in self._places for key in keys)
 
+    @property
+    def spent(self) -> Spending:
+        """Return what the run has spent, on trials that were played again as well."""
+        return sum((place.spent for place in self._places.values()), NOTHING_SPENT)
+
     def records(self, keys: Collection[TrialKey] | None = None) -> Iterator[TrialRecord]:
         """Yield these trials (default: all) in the order in which they ended, one at a time.
 
@@ -277,6 +285,7 @@ class _Keyed(BaseModel):
     """The part of a line that identifies its trial; parsing only this costs half as much."""
 
     row: _RowKey
+    spent: Spending = NOTHING_SPENT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,6 +293,8 @@ class _Place:
     line: int
     offset: int
     seed: int
+    spent: Spending
+    """The sum over all lines of the trial."""
 
 
 def _places(lines: io.BufferedReader, path: Path) -> dict[TrialKey, _Place]:
@@ -294,10 +305,13 @@ def _places(lines: io.BufferedReader, path: Path) -> dict[TrialKey, _Place]:
         if not line.endswith(b"\n"):
             break
         if line.strip():
-            row = _parsed(line, _Keyed, path, number).row
+            found = _parsed(line, _Keyed, path, number)
+            row, spent = found.row, found.spent
             key = row.participant, row.domain, row.task_id, row.trial
-            places.pop(key, None)
-            places[key] = _Place(line=number, offset=offset, seed=row.seed)
+            before = places.pop(key, None)
+            if before is not None:
+                spent += before.spent
+            places[key] = _Place(line=number, offset=offset, seed=row.seed, spent=spent)
         offset += len(line)
     return places
 

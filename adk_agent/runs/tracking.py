@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import difflib
 import fcntl
 import re
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -43,6 +44,7 @@ _STATUS, _CANCEL = "status.json", "cancel"
 _LOCK_ATTEMPTS = 4
 _LOCK_WAIT_S = 0.005
 _MAX_ID_CHARS = 200
+_MOST_NEAR = 3
 _RUN_ID = re.compile(r"\d{8}-\d{6}-")
 """The beginning of an id that was not chosen by hand: the time."""
 
@@ -188,7 +190,8 @@ def read_status(results_dir: Path, run_id: str) -> RunStatus:
         has_status, is_begun = path.exists(), (directory / MANIFEST).exists()
     if not has_status and not is_begun:
         raise RequestError(
-            f"there is no run {run_id!r} in {str(results_dir)!r}; {_known(results_dir)}"
+            f"there is no run {run_id!r} in {str(results_dir)!r}; "
+            + nearest_runs(run_id, run_ids(results_dir))
         )
     alive = _is_locked(directory)  # before reading the status, which a run writes before it unlocks
     if not has_status:
@@ -224,7 +227,7 @@ def run_ids(results_dir: Path) -> list[str]:
         StorageError: The folder cannot be read.
     """
     try:
-        found = [path.name for path in results_dir.iterdir() if _is_run(path)]
+        found = [path.name for path in results_dir.iterdir() if is_run(path)]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -234,7 +237,8 @@ def run_ids(results_dir: Path) -> list[str]:
     return sorted(found, reverse=True)
 
 
-def _is_run(directory: Path) -> bool:
+def is_run(directory: Path) -> bool:
+    """Tell whether a folder is that of a run."""
     try:
         return any((directory / name).exists() for name in (_STATUS, MANIFEST))
     except PermissionError:
@@ -269,9 +273,17 @@ def checked_run_id(run_id: str) -> str:
     return run_id
 
 
-def _known(results_dir: Path) -> str:
-    ids = run_ids(results_dir)
-    return f"the latest is {ids[0]}" if ids else "there is none yet"
+def nearest_runs(run_id: str, known: Sequence[str]) -> str:
+    """Name the runs that an unknown id may stand for, the likeliest first.
+
+    Args:
+        run_id: The unknown id.
+        known: The ids of all runs, the latest first.
+    """
+    if not known:
+        return "there is none yet"
+    near = difflib.get_close_matches(run_id, known, n=_MOST_NEAR, cutoff=0.6)
+    return f"the nearest: {', '.join(near)}" if near else f"the latest is {known[0]}"
 
 
 @contextmanager

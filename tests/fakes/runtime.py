@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -44,12 +44,16 @@ def manual_runtime() -> Runtime:
 ChatAnswer = Callable[[Mapping[str, Any]], str | Mapping[str, Any] | int]
 
 
-def chat_model(answer: ChatAnswer) -> Starlette:
+USAGE: Final = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+
+
+def chat_model(answer: ChatAnswer, *, usage: Mapping[str, int] | None = USAGE) -> Starlette:
     """A server that speaks OpenAI's chat completions, at `/v1`, over any base URL.
 
     Args:
         answer: Takes the request's JSON; returns the assistant's text, a whole assistant message
             (for tool calls), or an HTTP status to fail with.
+        usage: What every answer reports; None for a server that reports none.
     """
 
     async def complete(request: Request) -> Response:
@@ -65,7 +69,7 @@ def chat_model(answer: ChatAnswer) -> Starlette:
                 "created": 0,
                 "model": body["model"],
                 "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7},
+                **({} if usage is None else {"usage": usage}),
             }
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from adk_agent.core.escaping import escape_controls
+from adk_agent.core.spending import ender
 from adk_agent.present.exports.output import Export, Output
 from adk_agent.present.exports.played import Part, PlayedRun
 from adk_agent.results.summary import TrialKey, TrialRow
@@ -46,7 +47,7 @@ def _suite(
 ) -> Element:
     participant, domain = part
     rule = run.report.stopped_by
-    unplayed = _INTERRUPTED if rule is None else f"not played: the rule {rule!r} ended the run"
+    unplayed = _INTERRUPTED if rule is None else f"not played: {ender(rule)} ended the run"
     cases = [_case(job, row, unplayed) for job, row in trials]
     found = [row for _, row in trials if row is not None]
     suite = Element(

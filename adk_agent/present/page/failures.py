@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adk_agent.core.spending import ender
 from adk_agent.present.page import texts
 from adk_agent.present.page.gathered import Gathered
 from adk_agent.present.page.words import CLASSES, UNDIAGNOSED
@@ -92,7 +93,7 @@ def trials_without_score(report: EvaluationReport) -> tuple[Gap, ...]:
     missing = report.plan.total_trials - len(report.trials)
     if missing > 0:
         rule = report.stopped_by
-        why = f"the run is {report.status}" if rule is None else f"the rule {rule!r} ended the run"
+        why = f"the run is {report.status}" if rule is None else f"{ender(rule)} ended the run"
         gaps.append(Gap(what="not played", reason=why, times=missing))
     return tuple(gaps)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from adk_agent.core.spending import ender
 from adk_agent.present.page import texts
 from adk_agent.present.page.scores import Score, most_telling
 from adk_agent.present.page.words import CLASSES
@@ -26,9 +27,10 @@ def ending(report: EvaluationReport) -> str:
     """Say in a sentence how the run ended."""
     if report.stopped_by is None:
         return ENDS[report.status]
-    failed = "some of them failed" if report.status == "incomplete" else "none of them failed"
+    has_failed = any(row.status == "failed" for row in report.trials)
+    failed = "some of them failed" if has_failed else "none of them failed"
     return (
-        f"The run was stopped early, as asked, by the rule {report.stopped_by!r}: "
+        f"The run was stopped early, as asked, by {ender(report.stopped_by)}: "
         f"{len(report.trials)} of {texts.count(report.plan.total_trials, 'trial')} were played, "
         f"and {failed}."
     )
