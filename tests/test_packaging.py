@@ -145,7 +145,7 @@ def test_every_entry_point_leads_to_something():
     own = metadata.distribution("greenroom").entry_points
     declared = PYPROJECT["project"]["entry-points"]["greenroom.benchmarks"]
     assert {each.name for each in own} == {"greenroom", *declared}
-    assert all(callable(each.load()) for each in own)
+    assert all(callable(each.load()) or each.group == "pytest11" for each in own)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md", "docs/index.md"])

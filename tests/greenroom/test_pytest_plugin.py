@@ -227,7 +227,7 @@ async def test_a_bound_that_is_no_share_is_refused(bound, idle):
 
 async def test_above_the_floor_means_beyond_chance(good, idle, tmp_path):
     good.assert_above_floor()
-    with pytest.raises(AssertionError, match="the agent that does nothing"):
+    with pytest.raises(AssertionError, match="this agent does nothing"):
         idle.assert_above_floor()
     few = await checked("oracle", tmp_path, tasks=["create_task_1"])
     few.assert_above_floor(on_average=True)

@@ -96,7 +96,7 @@ def test_a_run_that_is_not_there_cannot_go_on(tmp_path, capsys):
     assert main(["resume", "nope", *folder]) == 2
     assert "there is no run 'nope'" in capsys.readouterr().err
     assert main(["resume", "../secret", *folder]) == 2
-    assert "is not the id of a run" in capsys.readouterr().err
+    assert "there is no run at '../secret'" in capsys.readouterr().err
 
 
 def test_a_run_of_which_nothing_was_begun_has_to_be_started_again(tmp_path, capsys):

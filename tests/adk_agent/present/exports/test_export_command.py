@@ -12,7 +12,7 @@ LEAKED = "sk-abcdefghijklmnop1234"
 
 
 @pytest.mark.parametrize(
-    ("run", "problem"), [("nowhere", "no run 'nowhere'"), ("../x", "not the id")]
+    ("run", "problem"), [("nowhere", "no run 'nowhere'"), ("../x", "no run at '../x'")]
 )
 def test_a_run_that_is_not_there_is_exit_2(stored, export, run, problem):
     code, out, err = export(stored(trial()), "csv", run)

@@ -54,6 +54,7 @@ def test_a_condition_put_into_a_sentence_never_leaves_the_plan_as_it_was_in_sile
     read_evaluation: ReadSentence, text: str, condition: str, place: float
 ) -> None:
     assume(condition not in text.lower())  # a number that is said twice is one number
+    assume(condition != "three" or "3" not in text)
     assume(condition != "never" or "Leave out" not in text)  # "leave out telecom and never mock"
     words = text.split(" ")
     at = round(place * len(words))
