@@ -83,6 +83,8 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
         "judge_model": content.models.judge,
         "fail_under": content.gates.fail_under,
         "stop_when": rule,
+        "max_cost": content.gates.max_cost,
+        "max_tokens": content.gates.max_tokens,
     }
     missing = {name: value for name, value in filled.items() if given[name] is None}
     options = [(name, json.dumps(value, default=str)) for name, value in content.options.items()]

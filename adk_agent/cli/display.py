@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,6 +48,17 @@ WORDS = frozenset(
 """Columns of words, which begin at the left."""
 
 
+class _Console(Console):
+    """A console that falls silent when its reader, such as `head`, leaves: the run goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Write nothing more."""
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
+
+
 class Display:
     """Shows one run.
 
@@ -61,10 +73,10 @@ class Display:
         """The run's id, once it is on disk."""
         self._results_dir = results_dir
         self._quiet = quiet
-        console = Console(stderr=to_stderr, highlight=False)
+        console = _Console(stderr=to_stderr, highlight=False)
         if not console.is_terminal:
-            console = Console(stderr=to_stderr, highlight=False, width=PLAIN_WIDTH)
-        self._console = console
+            console = _Console(stderr=to_stderr, highlight=False, width=PLAIN_WIDTH)
+        self._console: Console = console
         self._bar: Bar | None = None
 
     def start(self) -> None:

@@ -38,6 +38,7 @@ COMMANDS = {
     "tasks": "begin, import and check files of your own tasks",
     "serve": "serve Greenroom itself as an A2A agent",
     "agent": "start a bundled agent to try things with",
+    "completion": "print what makes a shell complete commands and runs",
 }
 """Each command with a one-line description. Its module has the same name."""
 ON_WINDOWS = (
@@ -73,6 +74,9 @@ def console() -> NoReturn:
         sys.stderr.write(ON_WINDOWS)
         sys.exit(3)
     gc.set_threshold(*_COLLECTED_AFTER)
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks how a line goes on
+        parser, parsers = _parsers()
+        importlib.import_module("adk_agent.cli.completion").complete(parsers, parser)
     code = main()
     gc.freeze()  # the process is about to end, so collecting garbage is wasted time
     abandoned = any(thread.name == PLUGIN_THREAD for thread in threading.enumerate())
@@ -117,6 +121,11 @@ class _Version(argparse.Action):
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
+    return _parsers()[0]
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, dict[str, CommandParser]]:
+    """Return the parser of all commands, and that of each."""
     parser = argparse.ArgumentParser(
         prog="greenroom",
         description="Evaluates AI agents by talking to them over A2A.",
@@ -127,9 +136,11 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="command", parser_class=CommandParser
     )
-    for name, about in COMMANDS.items():
-        commands.add_parser(name, help=about, module=_MODULES.get(name, name))
-    return parser
+    parsers = {
+        name: commands.add_parser(name, help=about, module=_MODULES.get(name, name))
+        for name, about in COMMANDS.items()
+    }
+    return parser, parsers
 
 
 if __name__ == "__main__":

@@ -132,6 +132,10 @@ class Gates(_Table):
     """Exit code 1 if an agent's pass^1 is below this share."""
     stop_when: Text | None = None
     """A rule that ends the run early, such as `interval < 0.05`."""
+    max_cost: Annotated[float, Field(gt=0)] | None = None
+    """Begin no more trials once Greenroom's own models have cost this many US dollars."""
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Begin no more trials once Greenroom's own models have used this many tokens."""
 
 
 class ExportEntry(_Table):

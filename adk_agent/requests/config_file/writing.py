@@ -36,6 +36,7 @@ _TAIL = """
 [gates]
 # fail_under = 0.6  # exit code 1 if an agent's pass^1 is below
 # stop_when = "interval < 0.05 or minutes > 30"  # end early
+# max_cost = 5  # US dollars for Greenroom's own models; then end early
 
 # A file that is written after the run, in the format of another tool: greenroom export --help
 # [[exports]]

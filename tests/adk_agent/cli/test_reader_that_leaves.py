@@ -1,0 +1,23 @@
+"""A run whose output is piped to a program that ends early, such as `head -1`."""
+
+import subprocess
+
+import pytest
+
+from adk_agent.runs.store import load_report
+
+RUN = ["run", "--agent", "null", "--domain", "mock", "--num-tasks", "3", "--offline"]
+
+
+@pytest.mark.parametrize("flags", [[], ["--quiet"], ["--json"]])
+def test_the_run_goes_on_and_is_kept_whole(command, results_dir, flags):
+    started = command(*RUN, *flags, "--results-dir", results_dir)
+    with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        run.stdout.read(1)
+        run.stdout.close()
+        assert run.wait(100) == 0
+        said = run.stderr.read().decode()
+    assert "Traceback" not in said
+    assert "BrokenPipe" not in said
+    [folder] = results_dir.iterdir()
+    assert load_report(results_dir, folder.name).status == "complete"
