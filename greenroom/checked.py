@@ -22,6 +22,7 @@ from adk_agent.results.meaning import best_above_floor, meaning_of
 from adk_agent.results.report import EvaluationReport as Report
 from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
 from adk_agent.results.tables import number, score_range
+from adk_agent.runs.naming import BY_AGE, find_run
 from adk_agent.runs.store import StoredTrials, load_report
 from greenroom.agents import Agents
 from greenroom.reports import load_report as load_any
@@ -181,8 +182,9 @@ class Checked:
             return baseline.report
         if isinstance(baseline, Report):
             return baseline
-        if isinstance(baseline, str) and (self.results_dir / baseline).is_dir():
-            return load_report(self.results_dir, baseline)
+        is_here = isinstance(baseline, str) and (self.results_dir / baseline).is_dir()
+        if is_here or baseline in BY_AGE:
+            return load_report(*find_run(str(baseline), self.results_dir))
         return load_any(baseline)
 
     def _lost(self, rows: Iterable[Row]) -> list[TrialRow]:

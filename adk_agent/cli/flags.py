@@ -12,7 +12,7 @@ from adk_agent.cli.budget import add_budget, budget_flags
 from adk_agent.core.errors import RequestError
 from adk_agent.core.files import storage
 from adk_agent.core.settings import Settings
-from adk_agent.runs.naming import BY_AGE, find_run
+from adk_agent.runs.naming import LATEST, find_run
 from tau_bridge.a2a.address import AddressError, AgentAddress
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT_S = 300.0
 EXECUTORS: tuple[ExecutorName, ...] = ("local", "ray")
-LATEST = BY_AGE[0]
 A_RUN = "the run: its id, latest, previous, or its folder"
 """The help of an argument for a run."""
 LOCAL: ExecutorName = "local"

@@ -6,7 +6,7 @@ Both read runs from disk and do nothing else: what is to be played, canceled or 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from adk_agent.conversation.about_runs import canceled, compared, results, rows_of, statuses
 from adk_agent.conversation.courtesies import courtesy, help_text, off_topic
@@ -16,7 +16,7 @@ from adk_agent.conversation.meant import RunIntent, run_of
 from adk_agent.conversation.questions import settles, verdict
 from adk_agent.conversation.repeating import repeated
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
-from adk_agent.conversation.telling import STARTING, failures
+from adk_agent.conversation.telling import STARTING, failures, of_agent
 from adk_agent.conversation.turn import Turn
 from adk_agent.conversation.why import why
 from adk_agent.core.errors import GreenroomError, exit_code_of
@@ -42,6 +42,7 @@ from adk_agent.requests.intent import (
     Status,
     Why,
 )
+from adk_agent.results.summary import TrialRow
 from adk_agent.runs.tracking import RunStatus, read_status
 from tau_bridge.errors import BridgeError
 
@@ -182,7 +183,9 @@ def _about_run(intent: RunIntent, turn: Turn) -> Reply:
 
 
 def _about_trials(intent: Failures | Why | Repeat, status: RunStatus, turn: Turn) -> Reply:
-    rows = rows_of(status, turn.deps)
+    rows: Sequence[TrialRow] = rows_of(status, turn.deps)
+    if isinstance(intent, Failures | Why):
+        rows = of_agent(intent.agent, rows, status)
     match intent:
         case Failures():
             return Answer(text=failures(status, rows))

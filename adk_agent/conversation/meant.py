@@ -18,6 +18,7 @@ from adk_agent.requests.intent import (
     Status,
     Why,
 )
+from adk_agent.runs.naming import BY_AGE, LATEST, PREVIOUS
 from adk_agent.runs.tracking import RunStatus, checked_run_id, nearest_runs, read_status, run_ids
 
 RunIntent = Status | Results | Failures | Why | Cancel | Repeat | Export
@@ -84,7 +85,11 @@ def two_runs(
     """
     if len(named) > 2:
         raise RequestError("Two runs are compared at a time: name two.")
+    if named == (PREVIOUS,):
+        named = BY_AGE
     chosen = [visible(run_id, situation, deps) for run_id in dict.fromkeys(named)]
+    if named and set(named) <= set(BY_AGE):
+        chosen = sorted(chosen)
     if len(chosen) == 2:
         return (chosen[0], chosen[1]), False
     own = [run_id for run_id in situation.run_ids if run_id not in chosen]
@@ -110,6 +115,8 @@ def visible(run_id: str, situation: Situation, deps: ConversationDeps) -> str:
     Raises:
         RequestError: It is not.
     """
+    if run_id in BY_AGE:
+        return _by_age(run_id, situation, deps)
     if run_id in situation.run_ids:
         return run_id
     if not deps.may_see_all_runs:
@@ -125,6 +132,25 @@ def visible(run_id: str, situation: Situation, deps: ConversationDeps) -> str:
     raise RequestError(
         f"There is no run {one_line(escape_markdown(run_id), _MOST_REQUEST)!r}; {hint}."
     )
+
+
+def _by_age(name: str, situation: Situation, deps: ConversationDeps) -> str:
+    """Return the conversation's latest run, else the newest of all, or the one before it.
+
+    Raises:
+        RequestError: There is none.
+        StorageError: The folder of runs cannot be read.
+    """
+    others = run_ids(deps.results_dir) if deps.may_see_all_runs else []
+    latest = next(iter([*situation.run_ids, *others]), None)
+    if latest is None:
+        raise RequestError(nothing_yet(deps))
+    if name == LATEST:
+        return latest
+    before = [run_id for run_id in {*situation.run_ids, *others} if run_id < latest]
+    if not before:
+        raise RequestError(f"There is no run before {described(latest, deps)}.")
+    return max(before)
 
 
 def described(run_id: str, deps: ConversationDeps) -> str:

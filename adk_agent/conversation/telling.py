@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_markdown, one_line
+from adk_agent.requests.agents import agent_key
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import TrialRow, by_frequency
@@ -73,6 +75,22 @@ def status_line(status: RunStatus) -> str:
 def is_failure(row: TrialRow) -> bool:
     """Tell whether a trial broke, or was scored and did not pass."""
     return row.status == "failed" or (row.status == "scored" and not row.passed)
+
+
+def of_agent(agent: str | None, rows: Sequence[TrialRow], status: RunStatus) -> Sequence[TrialRow]:
+    """Return the trials of one agent of a run; None: all.
+
+    Raises:
+        RequestError: The run has no such agent.
+    """
+    if agent is None or not rows:
+        return rows
+    key = agent_key(agent)
+    found = [row for row in rows if agent_key(row.participant) == key]
+    if found:
+        return found
+    known = ", ".join(dict.fromkeys(short(row.participant) for row in rows))
+    raise RequestError(f"{short(agent)} is no agent of run {status.run_id}, which has {known}.")
 
 
 def failures(status: RunStatus, rows: Sequence[TrialRow]) -> str:

@@ -47,6 +47,11 @@ def why(intent: Why, status: RunStatus, rows: Sequence[TrialRow], deps: Conversa
     """
     if intent.task_id is None:
         chosen = [row for row in rows if intent.domain in (None, row.domain)]
+        if rows and not chosen:
+            played = " and ".join(dict.fromkeys(row.domain for row in rows))
+            raise RequestError(
+                f"Run {status.run_id} has no trial of {short(intent.domain or '')}, but of {played}."
+            )
         return Answer(text=_by_reason(status, chosen))
     found = _of_trial(intent.trial, _rows_of(intent, status, rows))
     lost = [row for row in found if is_failure(row) or row.status == "unscored"]

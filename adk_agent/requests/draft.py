@@ -231,6 +231,12 @@ def _repeat(draft: IntentDraft, registered: Mapping[str, str]) -> Repeat:
     )
 
 
+def _one_agent(draft: IntentDraft, registered: Mapping[str, str]) -> str | None:
+    if len(draft.agents) > 1:
+        raise ValueError(f"the intent {draft.intent!r} is about one agent of a run, or all of them")
+    return _address(draft.agents[0], registered) if draft.agents else None
+
+
 def _run_id(draft: IntentDraft) -> str | None:
     return draft.run_ids[0] if draft.run_ids else None
 
@@ -256,8 +262,15 @@ _MAKERS: dict[IntentName, _Make] = {
     "explain": lambda draft, _: Explain(term=_needed(draft, "term")),
     "status": lambda draft, _: Status(run_id=_run_id(draft)),
     "results": lambda draft, _: Results(run_id=_run_id(draft)),
-    "failures": lambda draft, _: Failures(run_id=_run_id(draft)),
-    "why": lambda draft, _: Why(run_id=_run_id(draft), task_id=draft.task_id, domain=draft.domain),
+    "failures": lambda draft, named: Failures(
+        run_id=_run_id(draft), agent=_one_agent(draft, named)
+    ),
+    "why": lambda draft, named: Why(
+        run_id=_run_id(draft),
+        agent=_one_agent(draft, named),
+        task_id=draft.task_id,
+        domain=draft.domain,
+    ),
     "cancel": lambda draft, _: Cancel(run_id=_run_id(draft), everything=draft.everything),
     "repeat": _repeat,
     "repeat_changed": _repeat,

@@ -26,7 +26,7 @@ from adk_agent.core.plan import (
     Selection,
 )
 from adk_agent.requests.agents import TEAM_PREFIX, agent_key, parse_address
-from adk_agent.requests.intent import Changes, Evaluate, Intent, Repeat, Situation
+from adk_agent.requests.intent import Changes, Evaluate, Failures, Intent, Repeat, Situation, Why
 from adk_agent.requests.language.tokens import tokenize
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
@@ -161,6 +161,8 @@ def problems_of(intent: Intent, said: Said, run_ids: Collection[str]) -> list[st
         found += _agents((each.address for each in request.participants), said)
         found += _user_model(request, said)
         found += _amounts(request, said, intent.unused)
+    if isinstance(intent, Failures | Why) and intent.agent is not None:
+        found += _agents([intent.agent], said)
     if isinstance(intent, Repeat):
         found += _agents(intent.changes.agents or (), said)
         found += _changed_amounts(intent.changes, said)

@@ -27,7 +27,8 @@ class _Frozen(BaseModel):
 
 class _AboutRun(_Frozen):
     run_id: str | None = None
-    """A run that was named; None means the conversation's last one."""
+    """A run that was named, by its id or as `latest` or `previous`; None means the conversation's
+    last one."""
 
 
 class Evaluate(_Frozen):
@@ -108,13 +109,18 @@ class Results(_AboutRun):
     intent: Literal["results"] = "results"
 
 
-class Failures(_AboutRun):
+class _AboutTrials(_AboutRun):
+    agent: str | None = None
+    """The address in normal form of the one agent that is meant; None: all of the run."""
+
+
+class Failures(_AboutTrials):
     """List the trials that failed or did not pass."""
 
     intent: Literal["failures"] = "failures"
 
 
-class Why(_AboutRun):
+class Why(_AboutTrials):
     """Why trials did not pass: those of one task, or all of them where no task is named."""
 
     intent: Literal["why"] = "why"

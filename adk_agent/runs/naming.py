@@ -9,7 +9,7 @@ from adk_agent.core.files import storage
 from adk_agent.runs.store import REPORT
 from adk_agent.runs.tracking import is_run, run_ids
 
-BY_AGE = ("latest", "previous")
+LATEST, PREVIOUS = BY_AGE = ("latest", "previous")
 """Names of the newest run and of the one before it."""
 
 

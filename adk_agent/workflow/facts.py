@@ -12,6 +12,7 @@ from adk_agent.conversation.replies import Answer
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.escaping import escape_markdown, one_line
 from adk_agent.core.redaction import ModelRedactor
+from adk_agent.requests.agents import agent_key
 from adk_agent.requests.intent import Intent, Why
 from adk_agent.results.digest import digest_of
 from adk_agent.results.grounding import numbers_without_facts
@@ -80,6 +81,7 @@ def _transcripts(intent: Intent, run_id: str, deps: ConversationDeps) -> Iterato
         record
         for record in iter_trials(deps.results_dir, run_id)
         if record.row.task_id.lower() == intent.task_id.lower()
+        and (intent.agent is None or agent_key(record.row.participant) == agent_key(intent.agent))
         and intent.domain in (None, record.row.domain)
         and not record.row.passed
     ]

@@ -33,8 +33,8 @@ def read_follow_up(text: str, situation: Situation, *, vocabulary: Vocabulary) -
     """Return what is said about runs or this program; None for what may be an evaluation.
 
     Deterministic, without a model, and in time proportional to the text. An empty text asks for
-    help. What names both an agent and a domain is left to the reader of evaluations, and so is
-    what may answer an open question.
+    help. What names both an agent and a domain is left to the reader of evaluations, unless
+    it asks why, and so is what may answer an open question.
 
     Args:
         text: The message.
@@ -52,12 +52,18 @@ def read_follow_up(text: str, situation: Situation, *, vocabulary: Vocabulary) -
     except Refusal:
         return None
     if {"AGENT", "DOMAIN"} <= {word.kind for word in words}:
-        return None
+        return _about_agent(words)
     found = _read(words) or _by_clauses(words) or _vague(words) or _general(words)
     if found is None or isinstance(found, intents.OffTopic):
         guessed = _guess(text, words)
         found = guessed if found is None or isinstance(guessed, _OF_RUNS) else found
     return None if situation.question is not None and isinstance(found, Ask) else found
+
+
+def _about_agent(words: Sequence[Word]) -> Intent | None:
+    """Read a question why an agent of a run failed, of a message that might be an evaluation."""
+    found = _read(words) if words[0].is_any("why what how") else None
+    return found if isinstance(found, intents.Why | intents.Failures) else None
 
 
 def _guess(text: str, words: Sequence[Word]) -> Intent | None:
@@ -224,7 +230,7 @@ def _repeat(words: Sequence[Word]) -> Intent:
 
 
 def _compare(words: Sequence[Word]) -> Intent | None:
-    run_ids = tuple(word.text for word in words if word.kind in ("RUN_ID", "NUMBER"))
+    run_ids = tuple(word.text for word in words if word.is_any("RUN_ID NUMBER latest previous"))
     fits = len(run_ids) <= 2 and _first(words, "RUNS") in (None, "2")
     return intents.Compare(run_ids=run_ids) if fits else None
 
@@ -237,6 +243,21 @@ def _export(words: Sequence[Word]) -> Intent:
     return _take(intents.Export, words, format=formats[0] if formats else report)
 
 
+def _one_agent(words: Iterable[Word]) -> bool:
+    return len({word.text for word in words if word.kind == "AGENT"}) < 2
+
+
+def _failures(words: Sequence[Word]) -> Intent | None:
+    is_run = _first(words, "AGENT") is None  # a run may be named by its domain
+    run_id = _first(words, "RUN_ID", *(["DOMAIN"] if is_run else []))
+    return _take(intents.Failures, words, run_id=run_id) if _one_agent(words) else None
+
+
+def _why(words: Sequence[Word]) -> Intent | None:
+    task_id = _first(words, "TASK_ID", "NUMBER")
+    return _take(intents.Why, words, task_id=task_id) if _one_agent(words) else None
+
+
 def _about_run(model: type[_Model]) -> Callable[[Sequence[Word]], _Model]:
     """Return what makes an intent about a run, which may be named by its domain."""
     return lambda words: _take(model, words, run_id=_first(words, "RUN_ID", "DOMAIN"))
@@ -247,13 +268,13 @@ _MADE: Mapping[str, Callable[[Sequence[Word]], Intent | None]] = {
     "cancel": lambda words: _take(intents.Cancel, words, everything=has(words, "all")),
     "compare": _compare,
     "export": _export,
-    "failures": _about_run(intents.Failures),
+    "failures": _failures,
     "help": lambda _: intents.Help(),
     "list": _listed,
     "repeat": _repeat,
     "results": _about_run(intents.Results),
     "smalltalk": _smalltalk,
     "status": _about_run(intents.Status),
-    "why": lambda words: _take(intents.Why, words, task_id=_first(words, "TASK_ID", "NUMBER")),
+    "why": _why,
 }
 """The makers of intents by frame, which take names and numbers from the message."""

@@ -202,6 +202,63 @@ async def test_why_of_a_task_that_was_not_played_names_those_that_were(ask, play
     assert "mock create_task_1" in reply.text
 
 
+async def test_why_and_failures_are_about_the_agent_that_is_named(ask, played):
+    await played(ONE, "builtin:echo", "builtin:null", "builtin:oracle")
+    for intent in (Why, Failures):
+        told = (await ask(intent(agent="builtin:null"), ONE)).text
+        assert "never called create_task" in told
+        assert "missing_write" not in told
+        assert "gave_up" in told
+    of_task = await ask(Why(agent="builtin:echo", task_id="create_task_1"), ONE)
+    assert "passed in 0 of 1 trial" in of_task.text
+    passed = await ask(Why(agent="builtin:oracle", task_id="create_task_1"), ONE)
+    assert "passed in all of its 1 trial" in passed.text
+
+
+async def test_an_agent_that_is_not_in_the_run_is_refused_with_those_that_are(ask, played):
+    await played(ONE, "builtin:echo", "builtin:null")
+    reply = await ask(Why(agent="http://localhost:9010"), ONE)
+    assert isinstance(reply, Refused)
+    assert f"no agent of run {ONE}, which has builtin:echo, builtin:null" in reply.text
+
+
+async def test_why_of_a_domain_that_was_not_played_is_refused(ask, played):
+    await played(ONE, "builtin:echo")
+    reply = await ask(Why(domain="airline"), ONE)
+    assert isinstance(reply, Refused)
+    assert "has no trial of airline, but of mock" in reply.text
+
+
+async def test_previous_is_the_run_before_the_one_of_the_conversation(ask, played):
+    for run_id in (ONE, OTHER):
+        await played(run_id, "builtin:null")
+    before, after = sorted((ONE, OTHER))
+    assert before in (await ask(Failures(run_id="previous"))).text
+    assert before in (await ask(Failures(run_id="previous"), after)).text
+    assert after in (await ask(Failures(run_id="latest"))).text
+    none = await ask(Failures(run_id="previous"), before)
+    assert f"There is no run before {before}" in none.text
+
+
+async def test_the_previous_run_of_others_is_not_told(ask, played):
+    for run_id in (ONE, OTHER):
+        await played(run_id, "builtin:null")
+    reply = await ask(Failures(run_id="previous"), max(ONE, OTHER), may_see_all_runs=False)
+    assert isinstance(reply, Refused)
+    assert min(ONE, OTHER) not in reply.text
+    nobody = await ask(Failures(run_id="latest"), may_see_all_runs=False)
+    assert isinstance(nobody, Refused)
+
+
+async def test_a_comparison_with_the_previous_run_is_of_the_latest(ask, played):
+    await played(ONE, "builtin:null")
+    await played(OTHER, "builtin:oracle")
+    first, second = sorted((ONE, OTHER))
+    for named in (("previous",), ("latest", "previous"), ("previous", "latest")):
+        reply = await ask(Compare(run_ids=named))
+        assert f"Run {second} against run {first}" in reply.text
+
+
 async def test_an_excerpt_shows_no_secret_and_no_markup(ask, played, tmp_path):
     from pydantic import SecretStr
 
