@@ -18,7 +18,7 @@ from adk_agent.conversation.repeating import repeated
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
 from adk_agent.conversation.telling import STARTING, failures, of_agent
 from adk_agent.conversation.turn import Turn
-from adk_agent.conversation.why import why
+from adk_agent.conversation.why import why, with_named_task
 from adk_agent.core.errors import GreenroomError, exit_code_of
 from adk_agent.core.plan import Overrides
 from adk_agent.requests.intent import (
@@ -190,6 +190,6 @@ def _about_trials(intent: Failures | Why | Repeat, status: RunStatus, turn: Turn
         case Failures():
             return Answer(text=failures(status, rows))
         case Why():
-            return why(intent, status, rows, turn.deps)
+            return why(with_named_task(intent, turn.text, rows), status, rows, turn.deps)
         case Repeat():
             return repeated(intent, status, rows, turn)

@@ -89,7 +89,7 @@ def of_agent(agent: str | None, rows: Sequence[TrialRow], status: RunStatus) -> 
     found = [row for row in rows if agent_key(row.participant) == key]
     if found:
         return found
-    known = ", ".join(dict.fromkeys(short(row.participant) for row in rows))
+    known = ", ".join(sorted({short(row.participant) for row in rows}))
     raise RequestError(f"{short(agent)} is no agent of run {status.run_id}, which has {known}.")
 
 

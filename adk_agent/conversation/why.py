@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,6 +36,10 @@ MOST_TEXT = 400
 MOST_TRIALS = 3
 """Trials of one task that are explained in full."""
 _MOST_EXAMPLES = 5
+_SAID_TASK = re.compile(
+    r"""\btask\s+(?:(?P<quote>["'`])(?P<quoted>[^"'`]+)(?P=quote)|(?P<id>\w+(?:[-_.]\w+)+))"""
+)
+"""A task that is named by what can only be an id."""
 _SPEAKERS = {"user": "user", "assistant": "agent", "tool": "tool", "system": "system"}
 
 
@@ -67,6 +72,29 @@ def why(intent: Why, status: RunStatus, rows: Sequence[TrialRow], deps: Conversa
     if len(lost) > MOST_TRIALS:
         parts.append(f"{len(lost) - MOST_TRIALS} more of its trials did not pass; see the report.")
     return Answer(text="\n\n".join(parts))
+
+
+def with_named_task(intent: Why, text: str, rows: Sequence[TrialRow]) -> Why:
+    """Return an intent with the task that the person names by an id which only the run knows.
+
+    An id is one if it stands alone in the message. One that is a plain word, such as `refund`, must
+    come with the word `task`. Of several the longest counts.
+    """
+    if intent.task_id is not None:
+        return intent
+    ids = sorted({row.task_id for row in rows if not row.task_id.isdigit()}, key=len, reverse=True)
+    named = next((each for each in ids if _names(text, each)), None)
+    if named is None and (said := _SAID_TASK.search(text)) is not None:
+        named = said["id"] or said["quoted"]
+    return intent if named is None else intent.model_copy(update={"task_id": named})
+
+
+def _names(text: str, task_id: str) -> bool:
+    quote = r"[\"'`“”‘’]?"
+    literal = rf"{quote}(?:\w+/)?{re.escape(task_id)}{quote}"
+    if task_id.isalpha():
+        literal = rf"(?:\btask\s+{literal}|{literal}\s+task\b)"
+    return re.search(rf"(?<![\w-]){literal}(?![\w-])", text, re.IGNORECASE) is not None
 
 
 def _rows_of(intent: Why, status: RunStatus, rows: Sequence[TrialRow]) -> list[TrialRow]:

@@ -215,7 +215,7 @@ FRAMES = (
     Frame("why", "why NUMBER", _WHY),
     Frame("why", "explain fails", f"{_TELLING} TASK_ID TRIAL DOMAIN"),
     Frame("why", "TASK_ID", f"{_WHY} TRIAL", opens="what glue show explain TASK_ID"),
-    Frame("why", "why AGENT", f"{_WHY} TASK_ID TRIAL", opens="why what explain"),
+    Frame("why", "why AGENT", f"{_WHY} TASK_ID TRIAL MEASURE", opens="why what explain"),
     Frame(
         "why",
         "fails AGENT",

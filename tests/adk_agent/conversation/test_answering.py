@@ -153,7 +153,9 @@ async def test_results_are_a_table_with_interval_floor_and_ceiling_and_the_repor
 
 
 async def test_failures_are_listed_with_their_class_and_reason(ask, played):
-    await played(ONE, "builtin:null", task_ids=("create_task_1", "create_task_1_nl_eval"))
+    await played(
+        ONE, "builtin:null", task_ids=("create_task_1", "create_task_1_with_env_assertions")
+    )
     reply = await ask(Failures(), ONE)
     assert "Of the 2 finished trials" in reply.text
     assert "not passed (gave_up): The agent said" in reply.text
@@ -213,6 +215,30 @@ async def test_why_and_failures_are_about_the_agent_that_is_named(ask, played):
     assert "passed in 0 of 1 trial" in of_task.text
     passed = await ask(Why(agent="builtin:oracle", task_id="create_task_1"), ONE)
     assert "passed in all of its 1 trial" in passed.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why did task create_task_1_with_env_assertions fail?",
+        "why did mock/create_task_1_with_env_assertions fail?",
+        'explain the failure of "create_task_1_with_env_assertions"',
+    ],
+)
+async def test_a_task_is_known_by_its_id_whatever_words_it_is_made_of(ask, played, text):
+    await played(
+        ONE, "builtin:null", task_ids=("create_task_1", "create_task_1_with_env_assertions")
+    )
+    reply = await ask(Why(), ONE, text=text)
+    assert "Task create_task_1_with_env_assertions of mock passed in 0 of 1 trial" in reply.text
+
+
+@pytest.mark.parametrize("text", ["why did task too-early fail?", "why did task 'lost' fail?"])
+async def test_an_unknown_id_of_words_is_refused_and_not_ignored(ask, played, text):
+    await played(ONE, "builtin:null")
+    reply = await ask(Why(), ONE, text=text)
+    assert isinstance(reply, Refused)
+    assert "mock create_task_1" in reply.text
 
 
 async def test_an_agent_that_is_not_in_the_run_is_refused_with_those_that_are(ask, played):
