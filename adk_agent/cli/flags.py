@@ -126,17 +126,21 @@ def refuse_models_offline(parsed: argparse.Namespace) -> None:
             raise RequestError(f"{flag} {given}: {why} no language model; leave one of them out")
 
 
-def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:
+def run_of(parsed: argparse.Namespace, *, begun: bool = True) -> tuple[Path, str]:
     """Return the folder of runs and the id of the run that a command is about.
 
     They replace the arguments, so that settings and further commands are about the same run.
+
+    Args:
+        parsed: With the arguments of `add_run`.
+        begun: As for `find_run`.
 
     Raises:
         RequestError: There is no such run.
         StorageError: The folder of runs cannot be read.
     """
     before = settings_of(parsed).results_dir
-    results_dir, parsed.run = find_run(parsed.run, before)
+    results_dir, parsed.run = find_run(parsed.run, before, begun=begun)
     if results_dir != before:
         parsed.results_dir = str(results_dir)
     return results_dir, parsed.run

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(parsed: argparse.Namespace) -> int:
     """Show a run's progress; with `--follow` or `--watch`, until it ends with its exit code."""
-    results_dir, run_id = run_of(parsed)
+    results_dir, run_id = run_of(parsed, begun=False)
     until_end = parsed.follow or parsed.watch
     if not until_end:
         status = read_status(results_dir, run_id)

@@ -19,7 +19,14 @@ from adk_agent.requests.intent import (
     Why,
 )
 from adk_agent.runs.naming import BY_AGE, LATEST, PREVIOUS
-from adk_agent.runs.tracking import RunStatus, checked_run_id, nearest_runs, read_status, run_ids
+from adk_agent.runs.tracking import (
+    RunStatus,
+    begun_runs,
+    checked_run_id,
+    nearest_runs,
+    read_status,
+    run_ids,
+)
 
 RunIntent = Status | Results | Failures | Why | Cancel | Repeat | Export
 """Intents about one run."""
@@ -53,7 +60,8 @@ def run_of(intent: RunIntent, turn: Turn) -> str | Asked:
         return visible(intent.run_id, turn.situation, deps)
     if turn.situation.run_ids:
         return turn.situation.run_ids[0]
-    found = run_ids(deps.results_dir)[:_MOST_LOOKED_AT] if deps.may_see_all_runs else []
+    known = run_ids if isinstance(intent, Status | Cancel) else begun_runs
+    found = known(deps.results_dir)[:_MOST_LOOKED_AT] if deps.may_see_all_runs else []
     if not found:
         raise RequestError(nothing_yet(deps))
     if isinstance(intent, Cancel):
@@ -97,7 +105,7 @@ def two_runs(
         return (own[1], own[0]), False
     if len(chosen) + len(own) >= 2:
         return _in_time([*chosen, *own][:2]), False
-    others = run_ids(deps.results_dir) if deps.may_see_all_runs else []
+    others = begun_runs(deps.results_dir) if deps.may_see_all_runs else []
     found = [*chosen, *own, *(each for each in others if each not in (*chosen, *own))][:2]
     if len(found) < 2:
         raise RequestError("Two runs are needed to compare, and there are not two yet.")
@@ -141,7 +149,7 @@ def _by_age(name: str, situation: Situation, deps: ConversationDeps) -> str:
         RequestError: There is none.
         StorageError: The folder of runs cannot be read.
     """
-    others = run_ids(deps.results_dir) if deps.may_see_all_runs else []
+    others = begun_runs(deps.results_dir) if deps.may_see_all_runs else []
     latest = next(iter([*situation.run_ids, *others]), None)
     if latest is None:
         raise RequestError(nothing_yet(deps))

@@ -17,13 +17,13 @@ FAILURE_MEANING: dict[FailureKind, str] = {
     "hijacked": "did what a text in a tool's result demanded",
     "communication": "did not tell the user what had to be told",
     "format": "sent replies that could not be played",
-    "loop": "repeated themselves without getting on",
+    "loop": "went round in circles",
     "gave_up": "gave up before the work was done",
     "agent_error": "ended by an error of the agent",
     "no_reply": "got no reply in time from an agent that was there",
     "user_simulator": "went wrong on the side of the simulated user",
     "infrastructure": "failed by the network, keys or services",
-    "harness": "failed by a fault of the assessor",
+    "harness": "failed by a fault of the task or the assessor",
     "undetermined": "did not pass for an unknown reason",
 }
 

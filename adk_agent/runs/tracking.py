@@ -237,6 +237,18 @@ def run_ids(results_dir: Path) -> list[str]:
     return sorted(found, reverse=True)
 
 
+def begun_runs(results_dir: Path) -> list[str]:
+    """Return the ids of runs of which trials were begun, the latest first; all if there is none.
+
+    A run of which none was, for example because its agent was not ready, has nothing to show.
+
+    Raises:
+        StorageError: The folder cannot be read.
+    """
+    found = run_ids(results_dir)
+    return [each for each in found if (results_dir / each / MANIFEST).exists()] or found
+
+
 def is_run(directory: Path) -> bool:
     """Tell whether a folder is that of a run."""
     try:

@@ -109,6 +109,21 @@ def test_without_a_run_or_with_one_the_way_on_is_said(greenroom_command, tmp_pat
     assert "there is one run in 'results', and none before it" in said
 
 
+def test_a_run_that_never_began_is_the_latest_only_of_its_state(greenroom_command, tmp_path):
+    assert greenroom_command(*RUN, "--agent", "null", cwd=tmp_path)[0] == 0
+    assert greenroom_command(*RUN, "--agent", "http://127.0.0.1:9", cwd=tmp_path)[0] == 3
+    failed, good = sorted((path.name for path in (tmp_path / "results").iterdir()), reverse=True)
+    assert failed in greenroom_command("status", cwd=tmp_path)[1]
+    for command in (
+        ("view", "--no-open"),
+        ("results", "latest"),
+        ("export", "--to", "junit", "--out", "-"),
+        ("ask", "why did it fail?"),
+    ):
+        code, said = greenroom_command(*command, cwd=tmp_path)
+        assert (code, good in said) == (0, True), said
+
+
 def test_python_takes_the_same_names(two_runs, monkeypatch):
     folder, before, after = two_runs
     monkeypatch.chdir(folder)
