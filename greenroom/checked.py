@@ -18,7 +18,7 @@ from adk_agent.core.redaction import ModelRedactor
 from adk_agent.core.settings import Settings
 from adk_agent.results.comparison import HeadlineComparison, PairedComparison, compare_runs
 from adk_agent.results.comparison_text import summary
-from adk_agent.results.meaning import best_above_floor, meaning_of
+from adk_agent.results.meaning import best_above_floor, meaning_of, pass_1_of_all
 from adk_agent.results.report import EvaluationReport as Report
 from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
 from adk_agent.results.tables import number, score_range
@@ -59,8 +59,8 @@ class Checked:
             at_least: The bound, 0 to 1.
 
         Raises:
-            AssertionError: It is lower, even with failed trials counted as passed.
-            IncompleteError: Failed trials decide, or no trial has a score.
+            AssertionError: It is lower, even with failed and unscored trials counted as passed.
+            IncompleteError: Failed or unscored trials decide, or no trial has a score.
             RequestError: The bound is no share, or headlines replace pass^k.
         """
         __tracebackhide__ = True
@@ -70,9 +70,12 @@ class Checked:
             raise RequestError(f"at_least is {at_least!r}: give a share from 0 to 1")
         for row in self._rows():
             low, high = self._ends(row)
+            told = f"{_name(row)}: pass^1 is {score_range(low, high)}{_interval(row)}"
+            if row.unscored:
+                low, high = pass_1_of_all(self.report, row)
+                told += f", and {score_range(low, high)} with its {row.unscored} unscored trials"
             if low >= at_least:
                 continue
-            told = f"{_name(row)}: pass^1 is {score_range(low, high)}{_interval(row)}"
             if high >= at_least:
                 raise self._incomplete(f"{told}, so that {at_least:g} is not decided", [row])
             raise self._failure(f"{told}, below {at_least:g}", self._lost([row]))
@@ -210,11 +213,16 @@ class Checked:
 
     def _incomplete(self, told: str, rows: Iterable[Row]) -> IncompleteError:
         agents = {row.participant for row in rows}
-        broken = [t for t in self.report.trials if t.participant in agents and t.status == "failed"]
         lines = [f"incomplete: {told}"]
-        if broken:
-            trials = "1 trial" if len(broken) == 1 else f"{len(broken)} trials"
-            lines.append(f"{trials} broke, the first because of: {broken[0].reason}")
+        for status, what in (("failed", "broke"), ("unscored", "could not be scored")):
+            found = [
+                trial
+                for trial in self.report.trials
+                if trial.participant in agents and trial.status == status
+            ]
+            if found:
+                trials = "1 trial" if len(found) == 1 else f"{len(found)} trials"
+                lines.append(f"{trials} {what}, the first because of: {found[0].reason}")
         return IncompleteError(escape_controls("\n".join([*lines, self._where()])))
 
     def _where(self) -> str:

@@ -7,7 +7,7 @@ import sys
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.core.escaping import escape_controls
 from adk_agent.results.headlines import HeadlineRow
-from adk_agent.results.meaning import figures_of
+from adk_agent.results.meaning import figures_of, pass_1_of_all
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import OverallRow, SummaryRow
 from adk_agent.results.tables import score_range
@@ -22,9 +22,9 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
             has those in its place; None for no bound.
 
     Returns:
-        3 if the run was interrupted, an agent has no score, or its failed trials decide: the result
-        is then unknown, whatever the other scores are. 1 if an agent's pass^1 is too low even with
-        its failed trials counted as passed. 0 if every agent reaches the bound even with them
+        3 if the run was interrupted, an agent has no score, or its failed or unscored trials decide:
+        the result is then unknown, whatever the other scores are. 1 if an agent's pass^1 is too low
+        even with those trials counted as passed. 0 if every agent reaches the bound even with them
         counted as not passed.
     """
     if fail_under is None:
@@ -36,7 +36,7 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
                 INCOMPLETE
             ]
             continue
-        code, verdict = _judged(row, fail_under)
+        code, verdict = _judged(report, row, fail_under)
         codes.append(code)
         where = row.domain if isinstance(row, SummaryRow) else f"{len(row.domains)} domains"
         _tell(f"{row.participant} in {where}: {verdict}")
@@ -60,7 +60,9 @@ def _headline_code(row: HeadlineRow, bound: float) -> int:
     return code
 
 
-def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:
+def _judged(
+    report: EvaluationReport, row: OverallRow | SummaryRow, bound: float
+) -> tuple[int, str]:
     score = row.pass_hat_k.get("1")
     if score is None:
         missing = f"{row.unscored} unscored and {row.failed} failed trials"
@@ -71,6 +73,15 @@ def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:
             f"not decided: pass^1 is {score:.3f} with its {row.failed} failed trials counted as not "
             f"passed, and {high:.3f} with them as passed; resume the run to play them again"
         )
+    if row.unscored:
+        least, most = pass_1_of_all(report, row)
+        if least < bound <= most:
+            trials = "trial was" if row.unscored == 1 else "trials were"
+            return INCOMPLETE, (
+                f"not decided: {row.unscored} {trials} not scored, without which pass^1 is "
+                f"{score_range(score, high)}, and with which {score_range(least, most)}; the report "
+                "says what is missing, such as a language model that judges"
+            )
     interval = row.intervals.get("1")
     shown = f"pass^1 {score_range(score, high)}"
     if interval is not None:

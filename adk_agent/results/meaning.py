@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from adk_agent.core.escaping import one_line
@@ -52,6 +53,21 @@ def best_above_floor(report: EvaluationReport, row: OverallRow | SummaryRow) -> 
         return None
     _, high = pass_1_beside("floor", _trials(report, row), report.tasks)
     return None if high is None else high - row.floor.pass_1
+
+
+def pass_1_of_all(report: EvaluationReport, row: OverallRow | SummaryRow) -> tuple[float, float]:
+    """Return pass^1 with unscored and failed trials counted as not passed, and as passed."""
+    by_task: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)
+    for trial in _trials(report, row):
+        by_task[trial.task].append(trial)
+    tasks = by_task.values()
+    passed = sum(sum(trial.passed for trial in each) / len(each) for each in tasks)
+    lost = sum(sum(_is_lost(trial) for trial in each) / len(each) for each in tasks)
+    return round(passed / len(by_task), 6), round(1 - lost / len(by_task), 6)
+
+
+def _is_lost(trial: TrialRow) -> bool:
+    return trial.status == "scored" and not trial.passed
 
 
 def _domains(row: OverallRow | SummaryRow) -> tuple[str, ...]:

@@ -219,6 +219,28 @@ async def test_a_bound_is_reached_missed_or_left_open(good):
         open_score.assert_pass_1(0.6)
 
 
+async def test_trials_without_a_score_leave_a_bound_open_that_they_decide(good):
+    [row] = good.report.summary
+    unscored = {"status": "unscored", "reward": None, "reason": "no judge"}
+    first, *others = good.report.trials
+    report = good.report.model_copy(
+        update={
+            "summary": (row.model_copy(update={"unscored": 1}),),
+            "trials": (first.model_copy(update=unscored), *others),
+        }
+    )
+    open_score = Checked(report=report, results_dir=good.results_dir)
+    passed = sum(trial.passed for trial in others)
+    open_score.assert_pass_1(passed / 9)
+    with pytest.raises(
+        IncompleteError,
+        match=r"with its 1 unscored.*not decided\n1 trial could not be scored.*judge",
+    ):
+        open_score.assert_pass_1(passed / 9 + 0.01)
+    with pytest.raises(AssertionError, match="below 1"):
+        open_score.assert_pass_1(1)
+
+
 @pytest.mark.parametrize("bound", [True, "0.5", 2, -1, float("nan"), None])
 async def test_a_bound_that_is_no_share_is_refused(bound, idle):
     with pytest.raises(greenroom.GreenroomError, match="give a share from 0 to 1"):

@@ -76,11 +76,15 @@ def report_of(ends_by_agent, *, status="complete"):
         ("++++", 1.0, 0, "reaches 1"),
         ("----", 0.0, 0, "reaches 0"),
         ("----", 0.9, 1, ") is below 0.9\n"),
-        ("+?", 0.9, 0, "pass^1 1.000"),
+        ("+?", 0.5, 0, "pass^1 1.000"),
+        ("+?", 0.9, 3, "not decided: 1 trial was not scored, without which pass^1 is 1.000, and"),
+        ("-?", 0.5, 3, "with which 0.000-0.500; the report says what is missing"),
+        ("-?", 0.6, 1, "is below 0.6"),
+        ("--??", 0.5, 3, "2 trials were not scored"),
         ("??", 0.0, 3, "not decided: no trial has a score (2 unscored and 0 failed trials)"),
     ],
 )
-def test_an_agent_below_the_bound_is_exit_1_and_one_without_a_score_3(
+def test_an_agent_below_the_bound_is_exit_1_and_one_whose_score_is_open_3(
     capsys, ends, bound, code, told
 ):
     assert gate.exit_code(report_of({"a": {"mock": ends}}), bound) == code
