@@ -216,7 +216,7 @@ def next_commands(report: EvaluationReport, folder: Path) -> str:
     where = "" if is_default else f" {shlex.join(['--results-dir', str(folder.parent)])}"
     run = shlex.quote(report.run_id)
     commands = [f"greenroom view {run}{where}"]
-    if cause_lines(report):
+    if any(trial.status == "scored" and not trial.passed for trial in report.trials):
         commands.append(f'greenroom ask "why did it fail?" --run {run}{where}')
     resume = f"greenroom resume {run}{where}"
     if report.status == "incomplete":

@@ -51,7 +51,7 @@ class AgentEntry(_Table):
     address: Text
     """Its address, such as `http://127.0.0.1:9010`, or the name of a bundled or registered agent."""
     name: Text | None = None
-    """Its name in the report; in a team, its role."""
+    """Its role: in a team, and beside its address in `report.json`, the page and `--to csv`."""
     token_env: Annotated[str, Field(pattern=VARIABLE_PATTERN)] | None = None
     """The name of the environment variable that holds its bearer token, never the token itself."""
     token_file: Text | None = None
