@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds that it may take for one reply (default 300)",
     )
+    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings as well")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_results_dir(parser)
 
@@ -82,7 +83,8 @@ def execute(parsed: argparse.Namespace) -> int:
 
         bundled = address.startswith(BUILTIN_PREFIX)
         show_check(check, next_run=_next_run(address if bundled else check.agent, parsed.token))
-    return exit_code(check.verdict)
+    warned = parsed.strict and any(each.status == "warning" for each in check.checks)
+    return max(exit_code(check.verdict), GATE_FAILED if warned else OK)
 
 
 def _next_run(agent: str, token: str | None) -> str:

@@ -48,8 +48,9 @@ def _table(check: AgentCheck) -> Table:
 
 
 def _shown(check: AgentCheck) -> list[Check]:
-    """Return the checks to show: without a card, the first alone was made."""
-    return [each for each in check.checks if check.agent_name is not None or each.name == "reach"]
+    """Return the checks to show: without a card only those that were made."""
+    has_card = check.agent_name is not None
+    return [each for each in check.checks if has_card or each.status != "skipped"]
 
 
 def _cell(finding: Finding) -> Text:

@@ -146,9 +146,10 @@ def agent_address(given: str, registered: Mapping[str, str]) -> str:
     except Refusal as refusal:
         if not re.fullmatch(r"[A-Za-z][\w-]*", given):
             raise
-        known = did_you_mean(given, [*BUNDLED_AGENTS, *registered])
+        known = did_you_mean(given, [*BUNDLED_AGENTS, *registered]).removesuffix(".")
         raise RequestError(
-            f"there is no agent {given!r}: {known} Or write its address: http://..."
+            f"there is no agent {given!r}: {known}{'' if known.endswith('?') else '.'} "
+            "Or write its address: http://..."
         ) from refusal
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from a2a.types import AgentCard
 from a2a.utils.errors import InvalidParamsError
 from a2a.utils.proto_utils import validate_proto_required_fields
+from google.protobuf.descriptor import FieldDescriptor
 
 from tau_bridge.agent_check.findings import Finding, fails, ok, quote, warning
 
 if TYPE_CHECKING:
-    from tau_bridge.agent_check.card_answer import ParsedCard
+    from tau_bridge.agent_check.card_answer import MisfitCardError, ParsedCard
 
 _ESSENTIAL: Final = {"name", "supportedInterfaces"}
 """Fields without which no agent can be called."""
@@ -23,6 +25,11 @@ _LEGACY_FIELDS: Final = {"capabilities.stateTransitionHistory"}
 """Fields of protocol 0.3 that have no successor; the SDK translates the others."""
 _FREE_FORM: Final = {"securitySchemes", "securityRequirements", "signatures"}
 """Fields whose two forms, of protocols 1.0 and 0.3, are often sent merged."""
+_JSON_TYPES: Final[Mapping[int, type]] = {
+    FieldDescriptor.CPPTYPE_STRING: str,
+    FieldDescriptor.CPPTYPE_BOOL: bool,
+}
+_IN_WORDS: Final = {list: "a list", Mapping: "an object", str: "a text", bool: "true or false"}
 _SNAKE: Final = re.compile(r"_([a-z])")
 
 
@@ -38,6 +45,40 @@ def check_card(parsed: ParsedCard) -> list[Finding]:
         *_controls(parsed.sent),
     ]
     return found or [ok(_summary(card))]
+
+
+def check_misfit(misfit: MisfitCardError) -> list[Finding]:
+    """Return which fields of an object keep it from being a card."""
+    found = list(_wrong_types(misfit.data, AgentCard.DESCRIPTOR, ""))
+    found += [
+        fails(f"{quote(name)} is missing", "no agent can be called without it: set it")
+        for name in sorted(_ESSENTIAL - misfit.data.keys() - {"supportedInterfaces"})
+    ]
+    return [*found, *_unknown(misfit.data)] if found else [fails(str(misfit), "repair the card")]
+
+
+def _wrong_types(value: Mapping[str, Any], message: Any, path: str) -> Iterator[Finding]:
+    """Find the fields whose values are of another type of JSON than A2A's schema has."""
+    fields = {name: each for each in message.fields for name in (each.json_name, each.name)}
+    for name, inner in value.items():
+        field, here = fields.get(name), f"{path}.{name}" if path else name
+        if field is None or name in _FREE_FORM or inner is None:
+            continue
+        is_message = field.message_type is not None
+        is_map = is_message and field.message_type.GetOptions().map_entry
+        is_list = field.is_repeated and not is_map
+        wanted = list if is_list else Mapping if is_message else _JSON_TYPES.get(field.cpp_type)
+        if wanted is not None and not isinstance(inner, wanted):
+            yield fails(
+                f"{quote(here)} is {quote(json.dumps(inner), most=40)}",
+                f"A2A's schema has {_IN_WORDS[wanted]} there",
+            )
+        elif is_message and not is_map and field.message_type.full_name.startswith("lf.a2a."):
+            for each in inner if is_list else [inner]:
+                if isinstance(each, Mapping):
+                    yield from _wrong_types(each, field.message_type, here)
+        elif is_list and not is_message and not all(isinstance(each, str) for each in inner):
+            yield fails(f"{quote(here)} holds more than texts", "A2A's schema has texts there")
 
 
 def _summary(card: AgentCard) -> str:

@@ -32,6 +32,19 @@ class UnreadableCardError(ValueError):
     """The answer is no card. The message says why, and quotes what came instead."""
 
 
+class MisfitCardError(UnreadableCardError):
+    """The answer is a JSON object, and no card.
+
+    Args:
+        problem: Why it is none.
+        data: The object.
+    """
+
+    def __init__(self, problem: str, data: Mapping[str, Any]) -> None:
+        super().__init__(problem)
+        self.data = data
+
+
 @dataclass(frozen=True, kw_only=True)
 class CardAnswer:
     """An HTTP answer, and when it came."""
@@ -53,7 +66,7 @@ class CardAnswer:
         """Parse the body as a card of protocol 1.0 or 0.3.
 
         Raises:
-            UnreadableCardError: It is none.
+            UnreadableCardError: It is none; a MisfitCardError where it is an object.
         """
         try:
             data = json.loads(self.body)
@@ -68,9 +81,8 @@ class CardAnswer:
         except Exception as exc:
             if not is_unreadable(exc):
                 raise
-            raise UnreadableCardError(
-                f"it does not fit A2A's schema: {quote(str(exc), most=300)}"
-            ) from exc
+            problem = f"it does not fit A2A's schema: {quote(str(exc), most=300)}"
+            raise MisfitCardError(problem, data) from exc
         return ParsedCard(sent=data, converted=converted, card=card)
 
 

@@ -12,8 +12,8 @@ from tau_bridge.a2a.guard import default_ssl_context
 from tau_bridge.a2a.screening import guarded_client
 from tau_bridge.agent_check.addresses import check_addresses
 from tau_bridge.agent_check.authentication import check_authentication, was_refused
-from tau_bridge.agent_check.card import check_card
-from tau_bridge.agent_check.card_answer import CardAnswer, CardFetcher, ParsedCard
+from tau_bridge.agent_check.card import check_card, check_misfit
+from tau_bridge.agent_check.card_answer import CardAnswer, CardFetcher, MisfitCardError, ParsedCard
 from tau_bridge.agent_check.clock_skew import check_clock
 from tau_bridge.agent_check.context import check_context
 from tau_bridge.agent_check.extensions import check_extensions
@@ -125,6 +125,7 @@ class _Reached:
     is_there: bool = True
     answer: CardAnswer | None = None
     parsed: ParsedCard | None = None
+    misfit: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,12 +147,17 @@ async def _reach(target: Target, fetcher: CardFetcher) -> _Reached:
     except AgentError as exc:
         return _Reached(findings=[fails(str(exc), "repair what is served at the card's path")])
     has_token = target.token is not None
-    findings, parsed = await check_reach(answer, address, fetcher, has_token=has_token)
-    return _Reached(findings=findings, answer=answer, parsed=parsed)
+    findings, card = await check_reach(answer, address, fetcher, has_token=has_token)
+    if isinstance(card, MisfitCardError):
+        return _Reached(findings=findings, misfit=check_misfit(card))
+    return _Reached(findings=findings, answer=answer, parsed=card)
 
 
-def _not_made() -> list[Check]:
-    return [Check.of(name, [skipped("there is no card to go by")]) for name in _AFTER_CARD]
+def _not_made(misfit: Sequence[Finding]) -> list[Check]:
+    """Skip the checks after the first, except the card's if it is known to be wrong."""
+    nothing = [skipped("there is no card to go by")]
+    found: dict[CheckName, Sequence[Finding]] = {"card": misfit} if misfit else {}
+    return [Check.of(name, found.get(name, nothing)) for name in _AFTER_CARD]
 
 
 def _verdict(checks: Sequence[Check], *, is_there: bool) -> Verdict:
@@ -169,7 +175,7 @@ async def _judge(
 ) -> _Judged:
     answer, parsed = reached.answer, reached.parsed
     if answer is None or parsed is None:
-        return _Judged(checks=_not_made())
+        return _Judged(checks=_not_made(reached.misfit))
     card = parsed.card
     found = offers(card, target, unusable_bindings(in_process=False))
     callable_ones = [offer.card for offer in found if offer.card is not None][:MAX_INTERFACES]

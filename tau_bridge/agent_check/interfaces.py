@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -21,6 +22,9 @@ MAX_INTERFACES: Final = 8
 """Interfaces that are tried, each with a message."""
 SLOW_SHARE: Final = 0.5
 """Share of the time allowed for a reply from which on a reply is slow."""
+
+_WHY_NOT: Final = re.compile(r"\((.+?)\)(?=;|,|$)")
+"""The reason in a message of `usable_card`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +62,8 @@ def _offer(
     usable = _usable(alone, target, unusable)
     if isinstance(usable, AgentCard):
         return Offer(interface=interface, card=usable)
-    why = usable.partition("(")[2].rpartition(")")[0] or usable
-    return Offer(interface=interface, card=None, why_not=why)
+    why = _WHY_NOT.search(usable)
+    return Offer(interface=interface, card=None, why_not=usable if why is None else why[1])
 
 
 def _usable(card: AgentCard, target: Target, unusable: Mapping[str, str]) -> AgentCard | str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import httpx
 
 from tau_bridge.a2a.address import WELL_KNOWN_CARD_PATH
-from tau_bridge.agent_check.card_answer import OLD_CARD_PATH, UnreadableCardError
+from tau_bridge.agent_check.card_answer import OLD_CARD_PATH, MisfitCardError, UnreadableCardError
 from tau_bridge.agent_check.findings import Finding, fails, ok, quote, warning
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tau_bridge.a2a.address import AgentAddress
     from tau_bridge.agent_check.card_answer import CardAnswer, CardFetcher, ParsedCard
 
@@ -23,21 +25,34 @@ _SERVE_IT: Final = f"serve the card at {WELL_KNOWN_CARD_PATH} below the agent's 
 
 async def check_reach(
     answer: CardAnswer, address: AgentAddress, fetcher: CardFetcher, *, has_token: bool
-) -> tuple[list[Finding], ParsedCard | None]:
-    """Return the findings about the answer, and the card if it is one."""
+) -> tuple[list[Finding], ParsedCard | MisfitCardError | None]:
+    """Return the findings about the answer, and the card, or what was meant to be one."""
     if answer.redirects_to is not None:
         return [_redirect(answer)], None
     if answer.status in _WANTS_CREDENTIALS:
         return [_closed(answer, has_token=has_token)], None
+    if answer.status >= httpx.codes.INTERNAL_SERVER_ERROR:
+        found = f"no card: HTTP {answer.status} at {answer.url}"
+        return [fails(found, "the agent itself failed: read its log")], None
     if answer.status != httpx.codes.OK:
         found = f"no card: HTTP {answer.status} at {answer.url}"
         return [fails(found, await _elsewhere(address, fetcher))], None
     try:
         parsed = answer.parse()
+    except MisfitCardError as exc:
+        if not _is_like_a_card(exc.data):
+            found = f"what is served at {answer.url} is no card: {exc}"
+            return [fails(found, await _elsewhere(address, fetcher))], None
+        return [_size_and_time(answer), *_content_type(answer)], exc
     except UnreadableCardError as exc:
         found = f"what is served at {answer.url} is no card: {exc}"
         return [fails(found, await _elsewhere(address, fetcher))], None
     return [_size_and_time(answer), *_content_type(answer)], parsed
+
+
+def _is_like_a_card(data: Mapping[str, Any]) -> bool:
+    names = {"name", "url", "skills", "capabilities", "supportedInterfaces", "protocolVersion"}
+    return len(names & data.keys()) > 1
 
 
 def _redirect(answer: CardAnswer) -> Finding:

@@ -34,6 +34,15 @@ def test_warnings_are_named_and_end_with_exit_code_0(shell):
     assert "-> no tool is called by it" in out
 
 
+def test_strict_ends_with_exit_code_1_for_warnings_alone(shell):
+    with serve(scripted_agent(lambda text, context: "Let me see.")) as url:
+        assert shell("check", url, "--strict")[0] == 1
+    with serve(shop_agent()) as url:
+        assert shell("check", url, "--strict")[0] == 0
+    with closed_port() as url:
+        assert shell("check", url, "--strict")[0] == 3
+
+
 def test_a_failure_ends_with_exit_code_1_and_says_what_to_do(shell):
     app = with_card(shop_agent(), lambda card: card.update(supportedInterfaces=[]))
     with serve(app) as url:

@@ -1,5 +1,7 @@
 """What is served where the card should be."""
 
+import json
+
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import RedirectResponse, Response
@@ -61,6 +63,35 @@ async def test_what_is_no_card_fails_and_is_quoted(check, of, app, words):
     assert result.verdict == "fails"
     assert words in of(result, "reach")
     assert result.messages_sent == 0
+
+
+async def test_a_card_of_wrong_types_is_told_field_by_field(check, of):
+    card = {
+        "nmae": "x",
+        "version": 1,
+        "description": ["x"],
+        "skills": "help",
+        "capabilities": {"streaming": "yes"},
+        "supportedInterfaces": [{"protocolBinding": "JSONRPC", "url": "http://127.0.0.1"}],
+    }
+    result = await check(invalid_card(json.dumps(card)))
+    assert result.verdict == "fails"
+    told = of(result, "card")
+    for words in (
+        "'version' is '1'",
+        "A2A's schema has a text there",
+        "'skills' is '\"help\"'",
+        "A2A's schema has a list there",
+        "'capabilities.streaming'",
+        "'name' is missing",
+        "did you mean 'name'?",
+    ):
+        assert words in told, told
+    assert "came in" in of(result, "reach")
+
+
+async def test_an_agent_that_fails_to_serve_its_card_is_sent_to_its_log(check, of):
+    assert "read its log" in of(await check(invalid_card("no", status=500)), "reach")
 
 
 async def test_a_card_served_as_text_is_a_warning(check, statuses, of):
