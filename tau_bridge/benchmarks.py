@@ -197,7 +197,8 @@ def open_benchmarks(
         except Exception as error:
             if strict and given and isinstance(error, DataError):
                 raise  # the user chose it: playing without it would surprise them
-            problems.append(left_out("benchmark", each.name, f"{type(error).__name__}: {error}"))
+            kind = "" if isinstance(error, DataError) else f"{type(error).__name__}: "
+            problems.append(left_out("benchmark", each.name, f"{kind}{error}"))
         else:
             taken |= dict.fromkeys(domains, benchmark)
             opened.append(benchmark)  # it may have no domain until it is given a file

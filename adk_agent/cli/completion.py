@@ -101,7 +101,7 @@ def _domains(_: argparse.Namespace) -> Iterable[str]:
 
 
 def _benchmark_names(_: argparse.Namespace) -> Iterable[str]:
-    return [each.name for each in _benchmarks().all]
+    return [each.name for each in _benchmarks().all if each.domains()]
 
 
 def _lists(_: argparse.Namespace) -> Iterable[str]:

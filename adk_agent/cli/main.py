@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 EPILOG = """\
@@ -56,7 +56,7 @@ _COLLECTED_AFTER = (50_000, 10, 10)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
-        parsed = build_parser().parse_args(arguments)
+        parsed = _parsed(arguments)
         edge = importlib.import_module("adk_agent.cli.edge")
     except KeyboardInterrupt:
         return 130
@@ -88,6 +88,42 @@ def console() -> NoReturn:
     os._exit(code)
 
 
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse arguments; what is unknown is told with the usage of the command that it was given to."""
+    parser, parsers = _parsers()
+    parsed, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        command = parsers[parsed.command]
+        near = _nearest(unknown[0].partition("=")[0], command.flags())
+        command.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
+    return parsed
+
+
+def _nearest(said: str, known: Iterable[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(said, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+class _MainParser(argparse.ArgumentParser):
+    """The parser of all commands, which names the nearest one of what is none."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; a flag that is none is told before a command is missed."""
+        said = next(iter(sys.argv[1:] if args is None else args), "")
+        if said.startswith("-") and said not in self.flags():
+            self.error(f"unrecognized arguments: {said}{_nearest(said, self.flags())}")
+        if said and not said.startswith("-") and said not in COMMANDS:
+            near = _nearest(said, COMMANDS) or f": choose from {', '.join(COMMANDS)}"
+            self.error(f"there is no command {said!r}{near}")
+        return super().parse_known_args(args, namespace)
+
+    def flags(self) -> list[str]:
+        """Return the flags."""
+        return [*self._option_string_actions]
+
+
 class CommandParser(argparse.ArgumentParser):
     """The parser of one command, filled in by the command's module on first use."""
 
@@ -103,6 +139,10 @@ class CommandParser(argparse.ArgumentParser):
             module.add_arguments(self)
             self.set_defaults(execute=module.execute)
         return self
+
+    def flags(self) -> list[str]:
+        """Return the flags of the command."""
+        return [*self._option_string_actions]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Load the command's arguments, then parse; argparse calls this for the chosen command."""
@@ -126,7 +166,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _parsers() -> tuple[argparse.ArgumentParser, dict[str, CommandParser]]:
     """Return the parser of all commands, and that of each."""
-    parser = argparse.ArgumentParser(
+    parser = _MainParser(
         prog="greenroom",
         description="Evaluates AI agents by talking to them over A2A.",
         epilog=EPILOG,

@@ -10,12 +10,19 @@ from typing import get_args
 
 from adk_agent.cli.chosen import add_code, with_files
 from adk_agent.cli.display import Display
-from adk_agent.cli.flags import A_RUN, add_playing, refuse_models_offline, run_of, settings_of
+from adk_agent.cli.flags import (
+    A_RUN,
+    add_playing,
+    refuse_models_offline,
+    run_of,
+    settings_of,
+)
 from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of, tokens_of
 from adk_agent.core.errors import StorageError
 from adk_agent.play.evaluation import resume
 from adk_agent.requests.config_file.reading import LoadedConfig, read_config
 from adk_agent.results.report import EvaluationReport
+from adk_agent.runs.naming import LATEST
 from adk_agent.runs.retry import Retry, settled_report
 from adk_agent.runs.store import CONFIG, MANIFEST, RunManifest, load_manifest
 from adk_agent.runs.tracking import read_status
@@ -26,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Resume an interrupted run: play the missing and failed trials, and report the whole run."
     )
-    parser.add_argument("run", help=A_RUN)
+    parser.add_argument("run", nargs="?", default=LATEST, help=f"{A_RUN}; latest by default")
     parser.add_argument(
         "--retry",
         choices=get_args(Retry),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adk_agent.cli.main import COMMANDS, build_parser, console
+from adk_agent.cli.main import COMMANDS, build_parser, console, main
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -98,3 +98,23 @@ def test_on_windows_the_command_ends_with_what_to_install_instead(monkeypatch, c
     said = capsys.readouterr().err
     assert "install greenroom inside WSL" in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["rnu"], ["there is no command 'rnu'; did you mean run?", "usage: greenroom [-h]"]),
+        (["--verison"], ["did you mean --version?"]),
+        (["run", "--doman", "mock"], ["did you mean --domain?", "usage: greenroom run"]),
+        (["view", "--zzzz"], ["unrecognized arguments: --zzzz\n", "usage: greenroom view"]),
+        (["zzzz"], ["there is no command 'zzzz': choose from check, run"]),
+    ],
+)
+def test_a_mistyped_word_is_told_with_the_nearest_and_the_usage_of_its_command(
+    arguments, words, capsys
+):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert all(word in said for word in words), said
