@@ -203,4 +203,4 @@ def test_a_benchmark_with_a_domain_that_there_is_already_is_left_out(greenroom, 
     path.write_text(PACKAGE.replace('DomainInfo(name="trivia"', 'DomainInfo(name="mock"'))
     code, output = greenroom("list", "domains")
     assert code == 0
-    assert "benchmark 'trivia' is left out: DataError: 'tau2' has a domain 'mock' already" in output
+    assert "benchmark 'trivia' is left out: 'tau2' has a domain 'mock' already" in output

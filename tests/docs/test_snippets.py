@@ -334,12 +334,18 @@ def install(folder, site):
         shutil.copy(folder / file, site)
 
 
+SETTINGS_OF_THIS_MACHINE = re.compile(
+    r"AGENTBEATS_|GREENROOM_|TAU2_|OPENAI_|PYTEST_|(?:BUILD_NUMBER|CI|COLUMNS|FORCE_COLOR|PORT)$"
+)
+"""Variables that a new user doesn't have; `CI` changes how pytest prints its summary."""
+
+
 def environment(programs):
     """The settings of a new user, this project's commands, and no way into the network."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not re.match(r"AGENTBEATS_|GREENROOM_|TAU2_|OPENAI_|COLUMNS$|PORT$|FORCE_COLOR$", name)
+        if not SETTINGS_OF_THIS_MACHINE.match(name)
     }
     return {
         **kept,
