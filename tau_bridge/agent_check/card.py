@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from a2a.types import AgentCard
+from a2a.types import AgentCapabilities, AgentCard
 from a2a.utils.errors import InvalidParamsError
 from a2a.utils.proto_utils import validate_proto_required_fields
-from google.protobuf.descriptor import FieldDescriptor
 
 from tau_bridge.agent_check.findings import Finding, fails, ok, quote, warning
 
@@ -26,8 +25,8 @@ _LEGACY_FIELDS: Final = {"capabilities.stateTransitionHistory"}
 _FREE_FORM: Final = {"securitySchemes", "securityRequirements", "signatures"}
 """Fields whose two forms, of protocols 1.0 and 0.3, are often sent merged."""
 _JSON_TYPES: Final[Mapping[int, type]] = {
-    FieldDescriptor.CPPTYPE_STRING: str,
-    FieldDescriptor.CPPTYPE_BOOL: bool,
+    AgentCard.DESCRIPTOR.fields_by_name["name"].cpp_type: str,
+    AgentCapabilities.DESCRIPTOR.fields_by_name["streaming"].cpp_type: bool,
 }
 _IN_WORDS: Final = {list: "a list", Mapping: "an object", str: "a text", bool: "true or false"}
 _SNAKE: Final = re.compile(r"_([a-z])")

@@ -75,7 +75,7 @@ def green(tmp_path_factory):
     variables = {**os.environ, "GREENROOM_RESULTS_DIR": str(results)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=variables) as process:
         try:
-            assert any("startup complete" in line for line in process.stderr)
+            assert any("Greenroom is ready" in line for line in process.stderr)
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()

@@ -114,7 +114,7 @@ def evidence(tmp_path_factory):
             env=variables,
         ) as service:
             try:
-                assert any("startup complete" in line for line in service.stdout)
+                assert any("Greenroom is ready" in line for line in service.stdout)
                 gathered.talk(f"http://127.0.0.1:{port}")
                 service.send_signal(signal.SIGTERM)
                 gathered.log = service.communicate(timeout=60)[0]

@@ -32,7 +32,7 @@ def process(tmp_path):
     variables = {**os.environ, "GREENROOM_RESULTS_DIR": str(tmp_path / "results")}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=variables) as running:
         try:
-            assert any("startup complete" in line for line in running.stderr)
+            assert any("Greenroom is ready" in line for line in running.stderr)
             yield running, f"http://127.0.0.1:{port}"
         finally:
             running.kill()
