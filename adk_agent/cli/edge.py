@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -14,6 +17,9 @@ from tau_bridge.errors import BridgeError
 
 OK, GATE_FAILED, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
 
+_STORAGE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+"""Errors of a file system that takes no more."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -21,7 +27,9 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
     """Run a command and return its exit code; an error becomes one line on stderr."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
-        return execute(parsed)
+        code = execute(parsed)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -30,12 +38,27 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
     except (GreenroomError, BridgeError) as error:
         print(escape_controls(f"greenroom: {error}"), file=sys.stderr)
         return exit_code_of(error)
+    except OSError as error:
+        return _storage_fault(error) if error.errno in _STORAGE else _own_fault(error)
     except Exception as error:
-        logger.debug("unexpected error in a command", exc_info=True)
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        print(
-            f"greenroom: this is a fault of greenroom: {type(error).__name__}: {error} "
-            f"({where.name}, line {where.lineno} of {where.filename})",
-            file=sys.stderr,
-        )
-        return INCOMPLETE
+        return _own_fault(error)
+
+
+def _storage_fault(error: OSError) -> int:
+    if error.filename is None:  # it was standard output, which Python would try again at exit
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    where = repr(error.filename) if error.filename else "the output"
+    print(escape_controls(f"greenroom: cannot write {where}: {error.strerror}"), file=sys.stderr)
+    return INCOMPLETE
+
+
+def _own_fault(error: Exception) -> int:
+    logger.debug("unexpected error in a command", exc_info=True)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    print(
+        f"greenroom: this is a fault of greenroom: {type(error).__name__}: {error} "
+        f"({where.name}, line {where.lineno} of {where.filename})",
+        file=sys.stderr,
+    )
+    return INCOMPLETE

@@ -102,7 +102,9 @@ def _verdict_line(row: AgentComparison) -> str:
 def _power_lines(by: Comparison) -> list[str]:
     lines = []
     if by.smallest_difference is None and by.tasks < LEAST_TASKS:
-        lines.append(f"  {by.tasks} tasks are too few to say what they would show")
+        lines.append(
+            f"  {by.tasks} tasks are too few to say how small a difference they could show"
+        )
     elif by.smallest_difference is None:
         lines.append(
             "  the difference that these tasks would show is unknown: their differences vary too little or too much"

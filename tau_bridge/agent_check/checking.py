@@ -198,7 +198,7 @@ async def _judge(
         "extensions": check_extensions(card),
     }
     checks = [Check.of(name, findings[name]) for name in _AFTER_CARD]
-    return _Judged(checks=checks, messages_sent=len(sent.all))
+    return _Judged(checks=checks, messages_sent=sum(each.was_sent for each in sent.all))
 
 
 def _context(sent: _Sent) -> list[Finding]:

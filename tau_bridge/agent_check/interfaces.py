@@ -146,7 +146,7 @@ def _broken(name: str, attempt: Attempt, *, is_used: bool) -> Finding:
 
 def _advice(attempt: Attempt, *, is_used: bool) -> str:
     if isinstance(attempt.error, AgentAuthRequiredError):
-        return "give its bearer token: --token TOKEN, or --token @FILE"
+        return "see authentication"
     if isinstance(attempt.error, AgentAccessError):
         url = quote(attempt.interface.url)
         return f"messages went to {url}: let the card name where they are served"

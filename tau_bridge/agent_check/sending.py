@@ -45,7 +45,10 @@ class SeenEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One message, and what came back: a reply as it is read in an evaluation, or an error."""
+    """One message, and what came back: a reply as it is read in an evaluation, or an error.
+
+    `was_sent` is false where the interface could not be opened.
+    """
 
     interface: AgentInterface
     probe: Probe
@@ -56,6 +59,7 @@ class Attempt:
     reply: Reply | None = None
     turn: AgentTurn | None = None
     error: AgentError | None = None
+    was_sent: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +164,7 @@ class Dialogue:
     async def _send(self, messages: Sequence[Message]) -> Attempt:
         clock = self.target.runtime.clock
         error = await self._prepare()
+        was_sent = error is None
         sent_at, began_s = clock.now(), clock.monotonic_s()
         turn = None
         if error is None:
@@ -175,6 +180,7 @@ class Dialogue:
             reply=self._replies.last,
             turn=turn,
             error=error,
+            was_sent=was_sent,
         )
         self.attempts.append(attempt)
         return attempt

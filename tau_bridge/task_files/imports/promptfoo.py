@@ -37,10 +37,10 @@ _MAX_CASES: Final = 2_000
 _UNREAD: Final = {
     "scenarios": "the scenarios are left out; write them as tests",
     "redteam": "the red team's plugins are left out",
+    "providers": "the providers are left out: the agent is named when the tasks are played",
+    "targets": "the targets are left out: the agent is named when the tasks are played",
 }
-_READ: Final = frozenset(
-    ["prompts", "tests", "defaultTest", "description", "assertionTemplates", "providers", "targets"]
-)
+_READ: Final = frozenset(["prompts", "tests", "defaultTest", "description", "assertionTemplates"])
 _HARMLESS: Final = frozenset(
     [
         "$schema",

@@ -1,6 +1,7 @@
 """A run whose output is piped to a program that ends early, such as `head -1`."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -21,3 +22,13 @@ def test_the_run_goes_on_and_is_kept_whole(command, results_dir, flags):
     assert "BrokenPipe" not in said
     [folder] = results_dir.iterdir()
     assert load_report(results_dir, folder.name).status == "complete"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("what", [["list", "domains"], ["schema"]])
+def test_an_output_that_takes_no_more_is_told_in_one_line(command, what):
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(command(*what), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ended.returncode == 3
+    said = ended.stderr.decode()
+    assert said == "greenroom: cannot write the output: No space left on device\n"
