@@ -27,9 +27,7 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
     """Run a command and return its exit code; an error becomes one line on stderr."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
-        code = execute(parsed)
-        sys.stdout.flush()
-        return code
+        return _executed(execute, parsed)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -38,10 +36,23 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
     except (GreenroomError, BridgeError) as error:
         print(escape_controls(f"greenroom: {error}"), file=sys.stderr)
         return exit_code_of(error)
-    except OSError as error:
-        return _storage_fault(error) if error.errno in _STORAGE else _own_fault(error)
     except Exception as error:
-        return _own_fault(error)
+        if isinstance(error, OSError) and error.errno in _STORAGE:
+            return _storage_fault(error)
+        logger.debug("unexpected error in a command", exc_info=True)
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        print(
+            f"greenroom: this is a fault of greenroom: {type(error).__name__}: {error} "
+            f"({where.name}, line {where.lineno} of {where.filename})",
+            file=sys.stderr,
+        )
+        return INCOMPLETE
+
+
+def _executed(execute: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:
+    code = execute(parsed)
+    sys.stdout.flush()  # here an output that takes no more can still be told
+    return code
 
 
 def _storage_fault(error: OSError) -> int:
@@ -50,15 +61,4 @@ def _storage_fault(error: OSError) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     where = repr(error.filename) if error.filename else "the output"
     print(escape_controls(f"greenroom: cannot write {where}: {error.strerror}"), file=sys.stderr)
-    return INCOMPLETE
-
-
-def _own_fault(error: Exception) -> int:
-    logger.debug("unexpected error in a command", exc_info=True)
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    print(
-        f"greenroom: this is a fault of greenroom: {type(error).__name__}: {error} "
-        f"({where.name}, line {where.lineno} of {where.filename})",
-        file=sys.stderr,
-    )
     return INCOMPLETE

@@ -7,6 +7,7 @@ import pytest
 
 from adk_agent.runs.store import load_report
 
+FULL = Path("/dev/full")
 RUN = ["run", "--agent", "null", "--domain", "mock", "--num-tasks", "3", "--offline"]
 
 
@@ -24,10 +25,10 @@ def test_the_run_goes_on_and_is_kept_whole(command, results_dir, flags):
     assert load_report(results_dir, folder.name).status == "complete"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("what", [["list", "domains"], ["schema"]])
 def test_an_output_that_takes_no_more_is_told_in_one_line(command, what):
-    with open("/dev/full", "w") as full:
+    with FULL.open("w") as full:
         ended = subprocess.run(command(*what), stdout=full, stderr=subprocess.PIPE, check=False)
     assert ended.returncode == 3
     said = ended.stderr.decode()
