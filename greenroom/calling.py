@@ -173,7 +173,8 @@ class FunctionCaller:
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         frames = traceback.extract_tb(error.__traceback__)
         where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-        if where not in self._shown:
+        is_late = isinstance(error, asyncio.CancelledError)  # its trial says so
+        if where not in self._shown and not is_late:
             self._shown.add(where)
             _log.warning("an agent raised %s%s", type(error).__name__, where, exc_info=error)
         return f"{text}{where}"

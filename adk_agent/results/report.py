@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import AwareDatetime, Field
 
 from adk_agent.core.errors import RequestError
+from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.frame import frame_of
 from adk_agent.results.headlines import HeadlineRow
@@ -23,6 +24,7 @@ from adk_agent.results.summary import (
     TrialRow,
     by_frequency,
 )
+from adk_agent.results.tables import domain_label, number, score_range
 from adk_agent.results.team_summary import TeamRow
 from evals.base import Evaluation, Scope
 from evals.diagnosis import FailureKind
@@ -90,6 +92,24 @@ class EvaluationReport(Row):
             RequestError: pandas is not installed.
         """
         return frame_of(self.trials)
+
+    def __repr__(self) -> str:
+        """Return the run and its scores in one line; the whole is longer than a screen."""
+        rows = self.score_rows
+        scores = [
+            f"{row.participant}, {domain_label(row, rows)}: pass^1 "
+            f"{score_range(row.pass_hat_k.get('1'), row.pass_hat_k_high.get('1'))}"
+            for row in rows
+            if not (isinstance(row, SummaryRow) and row.by_headlines)
+        ]
+        scores += [
+            f"{row.participant}, {row.domain}: {row.name} {number(row.value)}"
+            for row in self.headlines
+        ]
+        told = "; ".join([self.status, *scores])
+        return escape_controls(f"<{type(self).__name__} {self.run_id}: {told}>")
+
+    __str__ = __repr__
 
     def _repr_html_(self) -> str:
         """Return the scores, the warnings and the first failures, for notebooks."""

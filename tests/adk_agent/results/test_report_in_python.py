@@ -28,6 +28,16 @@ def test_a_report_of_one_agent_has_one_score(report):
     assert report.of("null").pass_1 == report.of("builtin:null", domain="mock").pass_1 == 0.0
 
 
+def test_a_report_is_printed_in_one_line(report, tmp_path):
+    assert str(report) == repr(report)
+    assert repr(report) == (
+        f"<EvaluationReport {report.run_id}: complete; builtin:null, mock: pass^1 0.000>"
+    )
+    attacked = played("null", tmp_path, where="agent_threat_bench", tasks=1)
+    assert "; builtin:null, agent_threat_bench: utility 0.000; " in str(attacked)
+    assert "pass^1" not in str(attacked)
+
+
 def test_the_json_of_a_report_is_as_it_was(report):
     keys = list(report.model_dump())
     assert keys[0] == "schema_version"
