@@ -10,8 +10,6 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.annotated_handlers import GetJsonSchemaHandler
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import CoreSchema
-from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from adk_agent.core.plan import MAX_CONCURRENCY, MAX_SEED, MAX_STEPS, MAX_TASKS, MAX_TRIALS
 
@@ -70,7 +68,7 @@ class AgentEntry(_Table):
 
     @classmethod
     def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+        cls, schema: Any, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         """Return the schema of a table or a text."""
         table = handler.resolve_ref_schema(handler(schema))
@@ -193,11 +191,11 @@ class ConfigFile(_Table):
 class _TomlSchema(GenerateJsonSchema):
     """Leaves out nulls, which TOML does not have, and titles that repeat a key."""
 
-    def nullable_schema(self, schema: NullableSchema) -> JsonSchemaValue:
+    def nullable_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of the value that is not null."""
         return self.generate_inner(schema["schema"])
 
-    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema, with its default if that is a value of TOML."""
         if schema.get("default", ...) is None:
             return self.generate_inner(schema["schema"])
