@@ -9,6 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from adk_agent.service.history import note_history
 from tau_bridge.a2a.extensions import EXTENSIONS_HEADER, LEGACY_EXTENSIONS_HEADER
 
 _PRIVATE_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie"})
@@ -26,6 +27,7 @@ class CallContextBuilder(DefaultServerCallContextBuilder):
             for name, value in context.state["headers"].items()
             if name not in _PRIVATE_HEADERS
         }
+        note_history(request, context)
         context.requested_extensions |= requested_extensions(request.headers)
         return context
 

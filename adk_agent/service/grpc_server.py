@@ -54,7 +54,7 @@ async def grpc_interface(
     from a2a.types import a2a_pb2_grpc
 
     server = grpc.aio.server(
-        interceptors=[_authentication(callers)] if callers else [],
+        interceptors=[*([_authentication(callers)] if callers else []), _versions()],
         options=[
             ("grpc.max_receive_message_length", limits.body_bytes),
             ("grpc.max_metadata_size", limits.header_bytes),
@@ -63,11 +63,11 @@ async def grpc_interface(
         maximum_concurrent_rpcs=limits.connections,
     )
     registrations: Any = (
-        (a2a_pb2_grpc, GrpcHandler, "1"),
-        (a2a_v0_3_pb2_grpc, CompatGrpcHandler, "0"),
+        (a2a_pb2_grpc, GrpcHandler),
+        (a2a_v0_3_pb2_grpc, CompatGrpcHandler),
     )
-    for generated, servicer, major in registrations:  # generated code has no types
-        builder = _context_builder(callers, major)
+    builder = _context_builder(callers)
+    for generated, servicer in registrations:  # generated code has no types
         generated.add_A2AServiceServicer_to_server(servicer(handler, builder), server)
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
@@ -88,29 +88,62 @@ def _authorization(metadata: Any) -> list[str]:
     return [value if isinstance(value, str) else value.decode("latin-1") for value in values]
 
 
-def _context_builder(callers: Callers, major: str) -> Any:
-    """Build what makes the contexts of calls to the interface of one protocol version.
-
-    A call that states a version of another number is refused; one that states none is welcome.
-    """
+def _context_builder(callers: Callers) -> Any:
+    """Build what makes the contexts of calls."""
     from a2a.auth.user import UnauthenticatedUser, User
     from a2a.compat.v0_3.context_builders import V03GrpcServerCallContextBuilder
-    from a2a.server.context import ServerCallContext
     from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
-    from a2a.utils.errors import VersionNotSupportedError
 
     class Builder(DefaultGrpcServerCallContextBuilder):
         def build_user(self, context: grpc.aio.ServicerContext[Any, Any]) -> User:
             caller = callers.caller(_authorization(context.invocation_metadata()))
             return caller or UnauthenticatedUser()
 
-        def build(self, context: grpc.aio.ServicerContext[Any, Any]) -> ServerCallContext:
-            stated = dict(context.invocation_metadata() or ()).get(VERSION_KEY)
-            if stated and str(stated).partition(".")[0] != major:
-                raise VersionNotSupportedError
-            return super().build(context)
-
     return V03GrpcServerCallContextBuilder(Builder())
+
+
+def _versions() -> Any:
+    """Build what refuses calls that state another version than their interface has.
+
+    A call that states none is welcome. a2a-sdk has FAILED_PRECONDITION for this error; the protocol
+    has UNIMPLEMENTED.
+    """
+    import grpc
+    from a2a.compat.v0_3 import a2a_v0_3_pb2
+    from a2a.types import a2a_pb2
+    from a2a.utils.error_handlers import A2A_DOMAIN
+    from a2a.utils.errors import A2A_ERROR_REASONS, VersionNotSupportedError
+    from a2a.utils.grpc_status import status_to_grpc
+    from google.rpc import error_details_pb2, status_pb2
+
+    majors = {
+        generated.DESCRIPTOR.services_by_name["A2AService"].full_name: major
+        for generated, major in ((a2a_pb2, "1"), (a2a_v0_3_pb2, "0"))
+    }
+
+    async def refuse(_: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        status = status_pb2.Status(
+            code=grpc.StatusCode.UNIMPLEMENTED.value[0], message=VersionNotSupportedError.message
+        )
+        reason = A2A_ERROR_REASONS[VersionNotSupportedError]
+        status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=A2A_DOMAIN))
+        told = status_to_grpc(status)
+        await context.abort(told.code, told.details, told.trailing_metadata)
+
+    refusal: Any = grpc.unary_unary_rpc_method_handler(refuse)
+
+    class Versions(grpc.aio.ServerInterceptor):
+        async def intercept_service(
+            self,
+            continuation: Callable[[Any], Awaitable[Any]],
+            handler_call_details: Any,
+        ) -> Any:
+            service = handler_call_details.method.strip("/").partition("/")[0]
+            stated = dict(handler_call_details.invocation_metadata or ()).get(VERSION_KEY, "")
+            is_another = stated and str(stated).partition(".")[0] != majors.get(service)
+            return refusal if is_another else await continuation(handler_call_details)
+
+    return Versions()
 
 
 def _authentication(callers: Callers) -> Any:

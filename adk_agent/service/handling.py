@@ -11,6 +11,7 @@ from a2a.server.events import Event
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.types import (
     GetTaskPushNotificationConfigRequest,
+    GetTaskRequest,
     ListTaskPushNotificationConfigsRequest,
     Message,
     SendMessageRequest,
@@ -21,6 +22,8 @@ from a2a.types import (
 from a2a.utils.errors import A2AError, InternalError, InvalidParamsError
 from google.protobuf.json_format import Error as NoJsonError
 from google.protobuf.json_format import MessageToDict
+
+from adk_agent.service.history import with_history
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +63,7 @@ class SafeHandler(RequestHandler):
             InvalidParamsError: The message cannot be written as JSON.
         """
         _refuse_what_is_no_json(params)
+        with_history(params.configuration, context)
         return await _safely(self._inner.on_message_send(params, context))
 
     async def on_message_send_stream(
@@ -71,6 +75,7 @@ class SafeHandler(RequestHandler):
             InvalidParamsError: The message cannot be written as JSON.
         """
         _refuse_what_is_no_json(params)
+        with_history(params.configuration, context)
         async for event in _safe_events(self._inner.on_message_send_stream(params, context)):
             yield event
 
@@ -80,6 +85,11 @@ class SafeHandler(RequestHandler):
         """Yield the events of a task that goes on."""
         async for event in _safe_events(self._inner.on_subscribe_to_task(params, context)):
             yield event
+
+    async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
+        """Return a task."""
+        with_history(params, context)
+        return await _safely(self._inner.on_get_task(params, context))
 
     async def on_get_task_push_notification_config(
         self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
@@ -98,7 +108,6 @@ class SafeHandler(RequestHandler):
             return task_id
         return ids[0] if len(ids) == 1 else ""
 
-    on_get_task = _passed_on("on_get_task")
     on_list_tasks = _passed_on("on_list_tasks")
     on_cancel_task = _passed_on("on_cancel_task")
     on_create_task_push_notification_config = _passed_on("on_create_task_push_notification_config")

@@ -16,13 +16,16 @@ from a2a.server.jsonrpc_models import (
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes.common import ServerCallContextBuilder
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
+from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, ContentTypeNotSupportedError
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from adk_agent.service.finite_json import finite_json
+from adk_agent.service.history import asks_for_no_history
 from adk_agent.service.limits import JSON_RPC_PATH
+from adk_agent.service.media_types import JSON_MEDIA_TYPE, JSON_MEDIA_TYPES, media_type
 
 logger = logging.getLogger(__name__)
 
@@ -52,13 +55,14 @@ def jsonrpc_route(
         except RecursionError:
             return _error(None, JSONParseError(message="The JSON is nested too deeply"))
         except ValueError as error:
-            return _error(None, JSONParseError(message=_where(error)))
+            return _error(None, _unreadable(error, media_type(request.headers)))
         why = _not_a_request(body)
         if why is not None:
             return _error(_id_of(body), InvalidRequestError(message=f"Invalid Request: {why}"))
         problem = _unusable_params(body)
         if problem is not None:
             return _error(body.get("id"), problem)
+        request.state.no_history = asks_for_no_history(body.get("params"))
         answer = await dispatcher.handle_requests(request)
         return _with_result(answer) if body["method"] == _DELETE_0_3 else answer
 
@@ -74,6 +78,14 @@ def _with_result(answer: Response) -> Response:
     if "result" in said or "error" in said:
         return answer
     return JSONResponse({**said, "result": None})
+
+
+def _unreadable(error: ValueError, given: str) -> JSONRPCError:
+    """Return the error for what is no JSON; by its media type it may not have meant to be."""
+    if given and given not in JSON_MEDIA_TYPES:
+        code = JSON_RPC_ERROR_CODE_MAP[ContentTypeNotSupportedError]
+        return JSONRPCError(code=code, message=f"The body is {given!r}: send {JSON_MEDIA_TYPE}")
+    return JSONParseError(message=_where(error))
 
 
 def _where(error: ValueError) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from datetime import datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,13 +36,14 @@ class ServedCard:
 
     Args:
         card: The card as it was configured.
+        modified_at: When it was, in UTC; None: its clients are not told.
     """
 
-    def __init__(self, card: AgentCard) -> None:
+    def __init__(self, card: AgentCard, *, modified_at: datetime | None = None) -> None:
         http_only = _without_grpc(card)
-        self._whole = _by_host(card)
+        self._whole = _by_host(card, modified_at)
         # Without gRPC they are the same, and so are their tags.
-        self._http_only = self._whole if http_only == card else _by_host(http_only)
+        self._http_only = self._whole if http_only == card else _by_host(http_only, modified_at)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -56,27 +59,44 @@ class CardAnswer:
 
     Args:
         card: The card as JSON.
+        modified_at: When it became so, in UTC, if clients are to know.
     """
 
-    def __init__(self, card: Mapping[str, Any]) -> None:
+    def __init__(self, card: Mapping[str, Any], *, modified_at: datetime | None) -> None:
         body = json.dumps(card, ensure_ascii=False, separators=(",", ":")).encode()
         self._tag = f'"{hashlib.sha256(body).hexdigest()}"'
         headers = {"ETag": f"W/{self._tag}", "Cache-Control": CARD_CACHING}
+        self._modified_at = modified_at and modified_at.replace(microsecond=0)
+        if self._modified_at is not None:
+            headers["Last-Modified"] = format_datetime(self._modified_at, usegmt=True)
         self._whole = Response(body, headers=headers, media_type="application/json")
         self._unchanged = Response(status_code=304, headers=headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        known = Headers(scope=scope).get("if-none-match", "")
-        tags = {each.strip().removeprefix("W/") for each in known.split(",")}
-        answer = self._unchanged if tags & {"*", self._tag} else self._whole
+        answer = self._unchanged if self._is_known(Headers(scope=scope)) else self._whole
         await answer(scope, receive, send)
 
+    def _is_known(self, headers: Headers) -> bool:
+        known = headers.get("if-none-match")
+        if known is not None:
+            tags = {each.strip().removeprefix("W/") for each in known.split(",")}
+            return bool(tags & {"*", self._tag})
+        since = headers.get("if-modified-since")
+        if since is None or self._modified_at is None:
+            return False
+        try:
+            return parsedate_to_datetime(since) >= self._modified_at
+        except (ValueError, TypeError):  # no date, or one without a time zone
+            return False
 
-def _by_host(card: AgentCard) -> dict[str, CardAnswer]:
+
+def _by_host(card: AgentCard, modified_at: datetime | None) -> dict[str, CardAnswer]:
     """Return the answer for each Host that counts; by "" the one for all others."""
-    answers = {host: CardAnswer(card_json(_at(card, host))) for host in _hosts(card)}
-    return {**answers, "": CardAnswer(card_json(card))}
+    cards = {host: _at(card, host) for host in _hosts(card)} | {"": card}
+    return {
+        host: CardAnswer(card_json(each), modified_at=modified_at) for host, each in cards.items()
+    }
 
 
 def _hosts(card: AgentCard) -> Iterator[str]:

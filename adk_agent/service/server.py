@@ -32,6 +32,7 @@ from adk_agent.service.integers import IntegerMiddleware
 from adk_agent.service.jsonrpc import jsonrpc_route
 from adk_agent.service.limits import BodyLimit
 from adk_agent.service.loading_app import Service
+from adk_agent.service.media_types import with_media_types
 from adk_agent.service.options import ServiceOptions
 from adk_agent.service.playing.backend import Backend
 from adk_agent.service.push import PushSender
@@ -43,6 +44,8 @@ from adk_agent.service.turns import OneByOne
 from tau_bridge.a2a.screening import guarded_client, is_allowed
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from adk_agent.assembly import Assembly
 
 STOP_TIMEOUT_S = 6.0
@@ -140,7 +143,7 @@ def build_service(
             yield
 
     app = Starlette(
-        routes=_routes(handler, card),
+        routes=_routes(handler, card, now()),
         middleware=[
             Middleware(ExtensionEcho, supported=options.activated),
             Middleware(BearerAuthentication, callers=options.callers),
@@ -160,15 +163,15 @@ def _backend_here(assembly: Assembly, own_addresses: Collection[str]) -> Backend
     return InProcessBackend(assembly, own_addresses=own_addresses)
 
 
-def _routes(handler: SafeHandler, card: AgentCard) -> list[BaseRoute]:
+def _routes(handler: SafeHandler, card: AgentCard, modified_at: datetime) -> list[BaseRoute]:
     builder = CallContextBuilder()
-    answer = ServedCard(card)
+    answer = ServedCard(card, modified_at=modified_at)
     cards = [Route(path, answer, methods=["GET"]) for path in CARD_PATHS]
     rest = create_rest_routes(
         handler, builder, enable_v0_3_compat=True, shutdown_grace_period=STREAM_GRACE_S
     )
     rpc = jsonrpc_route(handler, context_builder=builder, shutdown_grace_s=STREAM_GRACE_S)
-    return [*cards, rpc, *rest]
+    return [*cards, rpc, *with_media_types(rest)]
 
 
 def build_app(

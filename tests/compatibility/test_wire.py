@@ -98,8 +98,44 @@ def test_media_types_are_those_of_the_binding(sut):
     params = {"message": sut.message("tck-x")}
     sent = sut.http.post("/", json=rpc(params=params), headers={"A2A-Version": "1.0"})
     assert sent.headers["content-type"].startswith("application/json")
-    rest = sut.rest("POST", "/message:send", params)
+    headers = {"A2A-Version": "1.0", "Accept": "application/a2a+json"}
+    rest = sut.http.post("/message:send", json=params, headers=headers)
     assert rest.headers["content-type"].startswith("application/a2a+json")
+
+
+@pytest.mark.parametrize(
+    ("accepted", "sent", "answered"),
+    [
+        ("application/json", "application/a2a+json", "application/json"),
+        ("text/html, Application/JSON;q=0.5", "application/a2a+json", "application/json"),
+        ("*/*", "application/json; charset=utf-8", "application/json"),
+        ("*/*", "application/a2a+json", "application/a2a+json"),
+        ("*/*", None, "application/a2a+json"),
+    ],
+)
+def test_answers_have_the_media_type_that_was_asked_for(suts, accepted, sent, answered):
+    sut = suts["ours"]
+    headers = {"A2A-Version": "1.0", "Accept": accepted} | ({"Content-Type": sent} if sent else {})
+    body = json.dumps({"message": sut.message("tck-x")})
+    for path in ("/message:send", "/somebody/message:send"):
+        answer = sut.http.post(path, content=body, headers=headers)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, answered)
+
+
+def test_a_body_of_another_media_type_is_refused(suts):
+    sut = suts["ours"]
+    body = json.dumps({"message": sut.message("tck-x")})
+    for path in ("/message:send", "/message:stream", "/v1/message:send"):
+        answer = sut.http.post(path, content=body, headers={"Content-Type": "text/plain"})
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (415, 415)
+        assert error["message"] == (
+            "the body is 'text/plain': send application/json or application/a2a+json"
+        )
+        assert error["details"][0]["reason"] == "CONTENT_TYPE_NOT_SUPPORTED"
+    task = sut.task("tck-input-required")["id"]  # without a body its type does not matter
+    headers = {"A2A-Version": "1.0", "Content-Type": "text/plain"}
+    assert sut.http.post(f"/tasks/{task}:cancel", headers=headers).status_code == 200
 
 
 def test_a_list_always_has_its_sizes_and_a_token_which_is_empty_on_the_last_page(sut):

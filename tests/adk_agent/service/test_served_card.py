@@ -1,5 +1,7 @@
 """By which address the card is served, and what a client gets that has it."""
 
+from datetime import UTC, datetime
+
 import httpx
 import pytest
 from starlette.applications import Starlette
@@ -9,12 +11,14 @@ from adk_agent.service.agent_card import build_card, card_json
 from adk_agent.service.callers import CARD_PATHS, HTTP_CARD_PATH
 from adk_agent.service.served_card import ServedCard
 
+MODIFIED = datetime(2026, 11, 24, 12, 30, 15, 999, tzinfo=UTC)
 URL = "http://127.0.0.1:9009/green/"
 
 
 async def asked(url=URL, path=CARD_PATHS[0], *, grpc_url=None, **headers):
     """The answer to a request for a card that was configured with an address."""
-    card = ServedCard(build_card(url, version="1", grpc_url=grpc_url))
+    configured = build_card(url, version="1", grpc_url=grpc_url)
+    card = ServedCard(configured, modified_at=MODIFIED)
     app = Starlette(routes=[Route(each, card, methods=["GET"]) for each in CARD_PATHS])
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://card.test"
@@ -80,6 +84,24 @@ async def test_each_name_has_a_tag_of_its_own():
     assert here.headers["cache-control"] == there.headers["cache-control"] == "public, max-age=60"
     assert (await asked(Host="localhost:9009", **tag)).status_code == 304
     assert (await asked(Host="127.0.0.1:9009", **tag)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("since", "status"),
+    [
+        ("Tue, 24 Nov 2026 12:30:15 GMT", 304),
+        ("Tue, 24 Nov 2026 12:30:16 GMT", 304),
+        ("Tue, 24 Nov 2026 12:30:14 GMT", 200),
+        ("yesterday", 200),
+        ("Tue, 24 Nov 2026 12:30:15 -0000", 200),
+    ],
+)
+async def test_a_client_that_has_it_by_its_date_gets_none(since, status):
+    answer = await asked(**{"If-Modified-Since": since})
+    assert answer.headers["last-modified"] == "Tue, 24 Nov 2026 12:30:15 GMT"
+    assert answer.status_code == status
+    tagged = {"If-None-Match": '"another"', "If-Modified-Since": since}
+    assert (await asked(**tagged)).status_code == 200  # a tag says more than a date
 
 
 async def test_grpc_is_on_every_card_but_one():
