@@ -35,7 +35,9 @@ from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
 
 _TOP_KEYS = ("participants", "config")
-_ALIASES = {"max_concurrent": "max_concurrency", "num_instances": "num_tasks"}
+_INSTANCES = "num_instances"
+"""A platform that sends it beside `num_tasks` may mean another thing; alone it is the number of tasks."""
+_ALIASES = {"max_concurrent": "max_concurrency", _INSTANCES: "num_tasks"}
 _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "concurrency":
           "max_concurrency", "steps": "max_steps", "model": "user_llm", "splits": "split",
           "ids": "task_ids", "limit": "num_tasks", "k": "num_trials", "floor": "references",
@@ -219,6 +221,11 @@ class _Config:
         for key, value in config.items():
             name = _ALIASES.get(key, key)
             if value is None:
+                continue
+            if key == _INSTANCES and config.get(name, value) not in (None, value):
+                self._warnings.append(
+                    f"config.{key} is {value!r} and config.{name} is {config[name]!r}: the latter is used"
+                )
                 continue
             if name in self._values and self._values[name] != value:
                 raise Refusal(

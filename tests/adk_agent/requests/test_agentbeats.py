@@ -295,6 +295,22 @@ def planned(parse: Parse, benchmarks: Benchmarks, config: dict[str, Any]) -> lis
     return [(each.domain, task_id) for each in plan.tasks for task_id in each.task_ids]
 
 
+@pytest.mark.parametrize("config", [
+    {"num_tasks": 2, "num_instances": 3},
+    {"num_instances": 3, "num_tasks": 2},
+])  # fmt: skip
+def test_another_number_of_instances_is_told_and_not_used(
+    parse: Parse, benchmarks: Benchmarks, config: dict[str, Any]
+) -> None:
+    plan = resolve(parse(record(domain="mock", **config)), benchmarks)
+    assert [len(each.task_ids) for each in plan.tasks] == [2]
+    assert plan.warnings == (
+        "config.num_instances is 3 and config.num_tasks is 2: the latter is used",
+    )
+    same = resolve(parse(record(domain="mock", num_instances=2, num_tasks=2)), benchmarks)
+    assert same.warnings == ()
+
+
 def test_null_means_not_said(parse: Parse) -> None:
     got = parse(record(task_ids=None, num_tasks=None, seed=None, solo=None))
     assert got == parse(record())
