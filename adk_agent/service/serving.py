@@ -19,6 +19,9 @@ from adk_agent.service.loading_app import LoadingApp, Service
 logger = logging.getLogger("uvicorn.error")
 """The server's own log, which is shown from INFO on."""
 
+KEEP_ALIVE_S = 75
+"""Seconds that an idle connection stays open: longer than clients keep theirs, so that none is closed
+under a request. httpx keeps one for 5 s, which is also uvicorn's default."""
 CLOSE_TIMEOUT_S = 2
 """Seconds for connections to close once the work has ended."""
 
@@ -95,5 +98,6 @@ def server_config(app: Starlette, limits: RequestLimits) -> uvicorn.Config:
         server_header=False,
         limit_concurrency=limits.connections,
         h11_max_incomplete_event_size=limits.header_bytes,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=CLOSE_TIMEOUT_S,
     )

@@ -11,7 +11,7 @@ import contextlib
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as ET  # noqa: N817 - its usual name
+import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
 

@@ -247,3 +247,10 @@ def test_the_process_ends_with_the_exit_code_of_the_error(tmp_path):
     assert ended.stderr.splitlines()[-1].startswith("greenroom: ")
     assert str(tmp_path) in ended.stderr.splitlines()[-1]
     assert "Traceback" not in ended.stderr
+
+
+def test_idle_connections_outlive_those_of_clients():
+    """Where both sides end them at once, requests are lost."""
+    kept_by_httpx_s = 5
+    config = serving.server_config(Starlette(), RequestLimits())
+    assert config.timeout_keep_alive > 2 * kept_by_httpx_s
