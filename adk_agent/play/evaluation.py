@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from adk_agent.core.errors import PreflightError, RequestError, StorageError
+from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import LiteLlmCompletion
 from adk_agent.core.plan import BUILTIN_PREFIX, NEEDS_GOLD, EvaluationPlan
@@ -22,6 +21,7 @@ from adk_agent.play.executors.base import Executor, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.schedule import in_turns, play_all
 from adk_agent.play.liveness import LivenessMonitor, Probe
+from adk_agent.play.preflight import left_out_warnings, unready_agents
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
@@ -293,10 +293,11 @@ class _Run:
             ):
                 urls = self._urls(bundled)
                 self._allow_bundled(messenger, urls)
-                await self._preflight(messenger, urls)
+                unready = await unready_agents(self._plan, messenger, urls)
+                self._builder.warn(left_out_warnings(unready))
                 await self._measure_references()
                 self._builder.warn(teams.warnings)
-                liveness = LivenessMonitor(self._probe(bundled, urls))
+                liveness = LivenessMonitor(self._probe(bundled, urls), gone=unready)
                 trial_deps = TrialDeps(
                     run_id=self._run_id,
                     plan=self._plan,
@@ -363,25 +364,6 @@ class _Run:
             return {}
         solutions = ((ref, self._benchmarks[ref.benchmark].gold(ref)) for ref in self._refs())
         return {f"{ref.domain}/{ref.id}": gold for ref, gold in solutions if gold is not None}
-
-    async def _preflight(self, messenger: Messenger, urls: Mapping[str, str]) -> None:
-        """Fetch every participant's card, before anything is played."""
-        addresses = list(urls)
-        cards = await asyncio.gather(
-            *(messenger.card(urls[address]) for address in addresses), return_exceptions=True
-        )
-        problems = {}
-        for address, card in zip(addresses, cards, strict=True):
-            if isinstance(card, AgentError):
-                problems[address] = f"  {address}: {card}"
-            elif isinstance(card, BaseException):
-                raise card
-        if problems:
-            raise PreflightError(
-                "cannot evaluate, because an agent is not ready:\n"
-                + "\n".join(problems.values())
-                + f"\nto see more: greenroom check {shlex.quote(next(iter(problems)))}"
-            )
 
     async def _play_and_report(
         self, trial_deps: TrialDeps, liveness: LivenessMonitor

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 
 from adk_agent.results.summary import TrialRow
 from tau_bridge.errors import AgentTimeoutError
@@ -28,12 +29,15 @@ class LivenessMonitor:
 
     Args:
         probe: Asks whether a participant is there.
+        gone: The participants that never were, each with why.
     """
 
-    def __init__(self, probe: Probe) -> None:
+    def __init__(self, probe: Probe, *, gone: Mapping[str, str] = MappingProxyType({})) -> None:
         self._probe = probe
         self._in_a_row: Counter[str] = Counter()
-        self._gone: dict[str, str] = {}
+        self._gone = {
+            address: f"{address} was not ready: {problem}" for address, problem in gone.items()
+        }
         self._asked: set[str] = set()
 
     def gone(self, address: str) -> str | None:

@@ -119,8 +119,18 @@ RPC_FAULTS: Mapping[str, Fault] = {
 }
 """Faults by gRPC status. A gateway, or an agent that turns calls away, counts as over HTTP."""
 
-_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-"""Errors that the SDK raises for an answer that is JSON, but not of the shape it expects."""
+_UNREADABLE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    OverflowError,
+)
+"""Errors that the SDK raises for an answer that is JSON, but not of the shape it expects.
+
+OverflowError: an integer of 309 digits or more, which no double can hold.
+"""
 
 _UNREADABLE_MODULES = ("google.protobuf",)
 """Packages whose errors mean the same. (protobuf's are not subclasses of ValueError.)"""

@@ -13,6 +13,7 @@ from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.errors import AgentSilentError
 from tests.fakes import scripted_agent, serve
 from tests.fakes.behaviours import CATALOGUE
+from tests.fakes.hostile import invalid_card
 
 CREATE = {
     "name": "create_task",
@@ -41,6 +42,7 @@ PLAYED = {
     "is always busy": "infrastructure",
     "redirects with 307": "infrastructure",
     "sends half a character": "agent",
+    "sends an integer beyond all": "agent",
     "sends 20 MB": "agent",
     "reports without end": "agent",
     "fails its task": "agent",
@@ -70,6 +72,29 @@ async def test_the_trials_of_others_go_on_beside_a_broken_agent(make_deps, make_
     records = load_trials(deps.results_dir, "run-1")
     faults = {record.row.fault for record in records if record.row.participant == bad}
     assert faults == {PLAYED[name]}
+
+
+CARD_OF_DIGITS = """{
+    "name": "Digits", "version": "1", "capabilities": {"extensions": [
+        {"uri": "https://e.test/1", "params": {"n": 1%s}}
+    ]}, "supportedInterfaces": [{"url": "/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]
+}""" % ("0" * 309)
+
+
+@pytest.mark.parametrize("card", [CARD_OF_DIGITS, '{"name": ["not", "a", "card"]}'])
+async def test_an_agent_that_is_not_ready_does_not_keep_another_from_being_played(
+    make_deps, make_plan, card
+):
+    deps = make_deps()
+    with serve(invalid_card(card)) as bad, serve(scripted_agent(creates_the_task)) as good:
+        report = await evaluate(make_plan(bad, good, num_trials=2), deps, request="")
+    bad_row, good_row = report.summary
+    assert (good_row.passed, good_row.scored, good_row.mean_reward) == (2, 2, 1.0)
+    assert (bad_row.failed, bad_row.scored) == (2, 0)
+    assert report.status == "incomplete"
+    reasons = {trial.reason for trial in report.trials if trial.participant == bad}
+    assert all(reason.startswith(f"{bad} was not ready: ") for reason in reasons)
+    assert any(each.startswith(f"{bad} was not evaluated, because it") for each in report.warnings)
 
 
 async def test_a_participant_that_may_not_be_called_ends_the_run_before_it_begins(

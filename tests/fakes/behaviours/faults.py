@@ -316,6 +316,13 @@ CONTENT: tuple[Behaviour, ...] = (
         _PROTOCOL,
     ),
     breaks(
+        "sends an integer beyond all",
+        streams_bytes(
+            b'data: {"result": {"message": {"parts": [{"data": 1%s}]}}}\n\n' % (b"0" * 309)
+        ),
+        _PROTOCOL,
+    ),
+    breaks(
         "sends half a character",
         streams_bytes(b'data: {"result": {"message": {"parts": [{"text": "\\ud800"}]}}}\n\n'),
         _PROTOCOL,
