@@ -21,7 +21,7 @@ from adk_agent.play.executors.base import Executor, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.schedule import in_turns, play_all
 from adk_agent.play.liveness import LivenessMonitor, Probe
-from adk_agent.play.preflight import left_out_warnings, unready_agents
+from adk_agent.play.preflight import unready_agents
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
@@ -294,7 +294,6 @@ class _Run:
                 urls = self._urls(bundled)
                 self._allow_bundled(messenger, urls)
                 unready = await unready_agents(self._plan, messenger, urls)
-                self._builder.warn(left_out_warnings(unready))
                 await self._measure_references()
                 self._builder.warn(teams.warnings)
                 liveness = LivenessMonitor(self._probe(bundled, urls), gone=unready)

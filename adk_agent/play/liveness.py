@@ -35,9 +35,7 @@ class LivenessMonitor:
     def __init__(self, probe: Probe, *, gone: Mapping[str, str] = MappingProxyType({})) -> None:
         self._probe = probe
         self._in_a_row: Counter[str] = Counter()
-        self._gone = {
-            address: f"{address} was not ready: {problem}" for address, problem in gone.items()
-        }
+        self._gone = {address: f"it was not ready: {problem}" for address, problem in gone.items()}
         self._asked: set[str] = set()
 
     def gone(self, address: str) -> str | None:

@@ -45,14 +45,5 @@ async def unready_agents(
     return problems
 
 
-def left_out_warnings(problems: Mapping[str, str]) -> list[str]:
-    """Return a warning for each agent that is not played."""
-    return [
-        f"{address} was not evaluated, because it was not ready: {problem}; then `greenroom resume`"
-        " plays its trials"
-        for address, problem in problems.items()
-    ]
-
-
 def _to_see_more(problems: Mapping[str, str]) -> str:
     return f"to see more: greenroom check {shlex.quote(next(iter(problems)))}"
