@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,6 +97,21 @@ def write_whole(path: Path, text: str) -> None:
     """
     with whole_file(path) as file:
         file.write(text)
+
+
+def overwrite(path: Path, text: str) -> None:
+    """Write over an existing file in its place, with no more text than it has.
+
+    Raises:
+        StorageError: It cannot be written, or is shorter.
+    """
+    written = text.encode()
+    with storage(path), path.open("r+b", buffering=0) as file:
+        if len(written) > file.seek(0, os.SEEK_END):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        file.seek(0)
+        file.write(written)
+        file.truncate()
 
 
 class _Versioned(BaseModel):

@@ -24,6 +24,7 @@ from adk_agent.core.errors import RequestError, RunCanceledError, StorageError
 from adk_agent.core.files import (
     SCHEMA,
     open_folder,
+    overwrite,
     read_kept,
     require_writable,
     storage,
@@ -95,14 +96,25 @@ class RunTracker:
             self._change()
 
     def end(self, state: RunState, problem: str | None = None) -> None:
-        """Record how the run ended."""
-        self._change(state=state, problem=problem)
+        """Record how the run ended.
+
+        On a full disk the end takes the place of the progress, for which there is room.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        try:
+            self._change(state=state, problem=problem)
+        except StorageError:
+            short = self._status.model_copy(update={"progress": None})
+            overwrite(self._directory / _STATUS, short.model_dump_json() + "\n")
 
     async def until_canceled(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`, or cancel it if another process requests that.
 
         Raises:
             RunCanceledError: The work was canceled.
+            StorageError: The status cannot be written.
         """
         task = asyncio.ensure_future(work)
         watch = asyncio.create_task(self._canceled())
@@ -116,6 +128,7 @@ class RunTracker:
             await asyncio.wait({watch, task})
         if not task.cancelled():
             return task.result()  # it ended at the same moment, or failed while being cancelled
+        watch.result()  # raises what kept the status from being written
         raise RunCanceledError(f"run {self._status.run_id} was canceled")
 
     async def _canceled(self) -> None:
