@@ -34,6 +34,7 @@ from adk_agent.requests.lookup import LookupTools
 from adk_agent.requests.registry import AgentRegistry
 from adk_agent.results.report import OnReport, ignored
 from evals.driver import EvaluatorRegistry
+from tau_bridge.a2a.credentials import Credentials
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
@@ -56,7 +57,7 @@ class Assembly:
     Args:
         settings: From the environment.
         timeout_s: How long an agent may take over one reply.
-        tokens: Bearer tokens by agent address.
+        credentials: What agents are sent, by their addresses.
         apps: Agents that are ASGI applications in this process, by the addresses that requests name
             them by. Their makers run their lifespan.
         runtime: Clock and identifiers.
@@ -75,7 +76,7 @@ class Assembly:
 
     settings: Settings
     timeout_s: float = 300.0
-    tokens: Mapping[str, str] = field(default_factory=dict)
+    credentials: Mapping[str, Credentials] = field(default_factory=dict)
     apps: Mapping[str, ASGIApp] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
     benchmarks: Benchmarks | None = None
@@ -90,7 +91,8 @@ class Assembly:
 
     def secrets(self) -> tuple[SecretStr, ...]:
         """Return what must not be seen in a log."""
-        return (*self.settings.secrets(), *map(SecretStr, self._tokens().values()))
+        sent = self._credentials().values()
+        return (*self.settings.secrets(), *(SecretStr(s) for each in sent for s in each.spellings))
 
     def open_benchmarks(self) -> Benchmarks:
         """Return the benchmarks that can be played, opened if they were not given.
@@ -139,9 +141,12 @@ class Assembly:
             evaluators=self._trial_evaluators,
             team_evaluators=self._trace_evaluators,
             new_messenger=lambda: Messenger(
-                limits=limits, tokens=self._tokens(), policy=self.network, apps=self.apps
+                limits=limits,
+                credentials=self._credentials(),
+                policy=self.network,
+                apps=self.apps,
             ),
-            require_tokens=self._require_tokens,
+            require_credentials=self._require_credentials,
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
@@ -152,28 +157,28 @@ class Assembly:
             budget=self.budget,
         )
 
-    def _tokens(self) -> dict[str, str]:
-        """Return the bearer tokens by address: those of registered agents, and the given ones.
+    def _credentials(self) -> dict[str, Credentials]:
+        """Return what agents are sent, by address: registered agents, and the given ones.
 
-        Where callers do not know each other, registered agents get none: a token is its owner's.
+        Where callers do not know each other, registered agents get nothing: it is their owner's.
         """
         if not self.may_register:
-            return dict(self.tokens)
+            return dict(self.credentials)
         try:
-            return {**AgentRegistry(self.settings.results_dir).tokens(), **self.tokens}
+            return {**AgentRegistry(self.settings.results_dir).credentials(), **self.credentials}
         except StorageError as error:
-            logger.warning("the tokens of registered agents cannot be read: %s", error)
-            return dict(self.tokens)
+            logger.warning("the credentials of registered agents cannot be read: %s", error)
+            return dict(self.credentials)
 
-    def _require_tokens(self, addresses: Collection[str]) -> None:
-        """Check that the registered agents among these have their tokens.
+    def _require_credentials(self, addresses: Collection[str]) -> None:
+        """Check that the registered agents among these have their credentials.
 
         Raises:
-            PreflightError: One has none; the message names the variable or the file.
+            PreflightError: One has not; the message names the variable or the file.
         """
-        missing = set(addresses) - set(self.tokens)
+        missing = set(addresses) - set(self.credentials)
         if self.may_register and missing:
-            AgentRegistry(self.settings.results_dir).tokens(missing)
+            AgentRegistry(self.settings.results_dir).credentials(missing)
 
     @cached_property
     def _references(self) -> ReferenceBook:

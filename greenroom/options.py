@@ -19,6 +19,7 @@ from adk_agent.core.plan import (
     Participant,
     Selection,
 )
+from adk_agent.requests.credentials import CredentialSource, parse_credential
 from adk_agent.requests.planning import resolve
 from tau_bridge.benchmarks import Benchmarks, wrong_benchmark
 
@@ -35,6 +36,8 @@ class Options:
         solo: Play without a user, if the benchmark has such tasks.
         timeout_s: The time that an agent may take for one reply.
         token: The bearer token for remote agents.
+        credentials: What else they are sent, as `NAME=VARIABLE` or `NAME=@FILE`; by the agents'
+            addresses if there are several.
         options: Options of the benchmark, by name.
         allow_code: Run the code that `python:` checks of a task file name.
         results_dir: The folder of runs; None for `GREENROOM_RESULTS_DIR`, or `results`.
@@ -50,12 +53,25 @@ class Options:
     solo: bool = False
     timeout_s: PositiveFloat = 300.0
     token: str | None = None
+    credentials: Sequence[str] | Mapping[str, Sequence[str]] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     allow_code: bool = False
     results_dir: Path | str | None = None
     offline: bool | None = None
     max_cost: PositiveFloat | None = None
     max_tokens: PositiveInt | None = None
+
+
+def credential_sources(
+    address: str, given: Sequence[str] | Mapping[str, Sequence[str]]
+) -> list[CredentialSource]:
+    """Return the credentials of the agent at an address.
+
+    Raises:
+        RequestError: One is not written as credentials are.
+    """
+    mine = given.get(address, ()) if isinstance(given, Mapping) else given
+    return [parse_credential(each) for each in mine]
 
 
 def options_of(given: Mapping[str, Any], *, only: Sequence[str] | None = None) -> Options:

@@ -15,13 +15,15 @@ from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import Settings, variables
 from adk_agent.play.budget import Budget
+from adk_agent.requests.credentials import read_all
 from adk_agent.requests.registry import AgentRegistry
 from adk_agent.results.progress import OnProgress, Progress, silent
 from adk_agent.results.report import EvaluationReport as Report
 from adk_agent.runs.naming import find_run
 from adk_agent.runs.store import load_manifest
 from greenroom.agents import Agents, OpenAgents, opened
-from greenroom.options import Options, options_of, plan_of
+from greenroom.options import Options, credential_sources, options_of, plan_of
+from tau_bridge.a2a.credentials import NONE, Credentials
 from tau_bridge.a2a.in_process import PYTHON_PREFIX
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.errors import BridgeError
@@ -134,7 +136,7 @@ async def aresume(
         agent: The run's functions and applications, as `aevaluate` was given them. Agents at
             addresses need not be given again.
         on_progress: As for `aevaluate`.
-        options: Of the fields of `Options`: `timeout_s`, `token`, `allow_code`, `results_dir`,
+        options: Of the fields of `Options`: `timeout_s`, `token`, `credentials`, `allow_code`, `results_dir`,
             `offline`, `max_cost` and `max_tokens`. The others are those of the run.
 
     Raises:
@@ -166,6 +168,7 @@ async def aresume(
 RESUMING = (
     "timeout_s",
     "token",
+    "credentials",
     "allow_code",
     "results_dir",
     "offline",
@@ -223,10 +226,14 @@ def _assembly(
     chosen: Options,
 ) -> Assembly:
     remote = [each.address for each in plan.participants if each.builtin is None]
+    bearer = NONE if chosen.token is None else Credentials.of_bearer(chosen.token)
     return Assembly(
         settings=settings,
         timeout_s=chosen.timeout_s,
-        tokens={} if chosen.token is None else dict.fromkeys(remote, chosen.token),
+        credentials={
+            address: bearer | read_all(credential_sources(address, chosen.credentials), address)
+            for address in remote
+        },
         apps=agents.apps,
         benchmarks=benchmarks,
         budget=Budget(max_cost=chosen.max_cost, max_tokens=chosen.max_tokens),

@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING
 
 from adk_agent.cli import values
 from adk_agent.cli.config import agent_address
+from adk_agent.cli.credentials import given_credentials
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.cli.flags import DEFAULT_TIMEOUT_S, add_results_dir, read_token, settings_of
+from adk_agent.cli.flags import (
+    DEFAULT_TIMEOUT_S,
+    add_credentials,
+    add_results_dir,
+    settings_of,
+)
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import BUILTIN_PREFIX
 from adk_agent.play.bundled import BundledAgents
 from adk_agent.requests.registry import AgentRegistry
 from tau_bridge.a2a.address import AgentAddress
+from tau_bridge.a2a.credentials import NONE, Credentials
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.clock import Runtime
@@ -48,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--token", metavar="TOKEN", help="its bearer token; @FILE reads it from a file"
     )
+    add_credentials(parser)
     parser.add_argument(
         "--key", metavar="FILE", help="the public key that signs its card (PEM, JWK or JWKS)"
     )
@@ -68,12 +76,12 @@ def execute(parsed: argparse.Namespace) -> int:
     keys = _keys(parsed.key)
     registry = AgentRegistry(settings_of(parsed).results_dir)
     address = agent_address(parsed.agent, registry.addresses())
-    token = read_token(parsed.token) if parsed.token is not None else None
-    if token is None and not address.startswith(BUILTIN_PREFIX):
-        token = registry.tokens([address]).get(address)
+    credentials = given_credentials(parsed)
+    if credentials == NONE and not address.startswith(BUILTIN_PREFIX):
+        credentials = registry.credentials([address]).get(address, NONE)
     try:
         with _telling(quiet=parsed.json) as say:
-            check = asyncio.run(_check(address, token, parsed.timeout, keys, say))
+            check = asyncio.run(_check(address, credentials, parsed.timeout, keys, say))
     except AgentForbiddenError as error:
         raise RequestError(str(error)) from error
     if parsed.json:
@@ -82,16 +90,19 @@ def execute(parsed: argparse.Namespace) -> int:
         from adk_agent.cli.check_table import show_check  # imports rich
 
         bundled = address.startswith(BUILTIN_PREFIX)
-        show_check(check, next_run=_next_run(address if bundled else check.agent, parsed.token))
+        show_check(check, next_run=_next_run(address if bundled else check.agent, parsed))
     warned = parsed.strict and any(each.status == "warning" for each in check.checks)
     return max(exit_code(check.verdict), GATE_FAILED if warned else OK)
 
 
-def _next_run(agent: str, token: str | None) -> str:
+def _next_run(agent: str, parsed: argparse.Namespace) -> str:
     """Return the command that evaluates the agent. A token is named, and never shown."""
+    token: str | None = parsed.token
     flags = ["--agent", shlex.quote(agent), "--domain", "DOMAIN", "--num-tasks", "5"]
     if token is not None:
         flags += ["--token", shlex.quote(token) if token.startswith("@") else "TOKEN"]
+    for each in parsed.credential:
+        flags += ["--credential", shlex.quote(each)]
     return " ".join(["greenroom run", *flags])
 
 
@@ -102,7 +113,7 @@ def exit_code(verdict: Verdict) -> int:
 
 async def _check(
     address: str,
-    token: str | None,
+    credentials: Credentials,
     timeout_s: float,
     keys: tuple[PublicKey, ...],
     say: Callable[[str], None],
@@ -113,7 +124,7 @@ async def _check(
     async with _served(address) as url:
         target = Target(
             address=AgentAddress.parse(url),
-            token=token,
+            credentials=credentials,
             limits=MessengerLimits(
                 timeout_s=timeout_s, card_timeout_s=min(timeout_s, MessengerLimits.card_timeout_s)
             ),

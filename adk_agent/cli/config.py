@@ -17,9 +17,11 @@ from adk_agent.requests.agent_tokens import TokenSource
 from adk_agent.requests.agents import BUNDLED_AGENTS, agent_key, parse_address
 from adk_agent.requests.config_file.model import FILE, AgentEntry
 from adk_agent.requests.config_file.reading import LoadedConfig, read_config
+from adk_agent.requests.credentials import parse_credential, read_all
 from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.registered import address_of
 from adk_agent.requests.spelling import did_you_mean
+from tau_bridge.a2a.credentials import NONE, Credentials
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -153,25 +155,30 @@ def agent_address(given: str, registered: Mapping[str, str]) -> str:
         ) from refusal
 
 
-def tokens_in(
+def credentials_in(
     config: LoadedConfig, plan: EvaluationPlan, registered: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the bearer tokens that the file names, by the addresses of the plan's agents.
+) -> dict[str, Credentials]:
+    """Return the credentials that the file names, by the addresses of the plan's agents.
 
     Raises:
         PreflightError: One is not there; the message names the variable or the file.
+        RequestError: One is not written as credentials are.
     """
     everyone = plan.members or plan.participants
     remote = {agent_key(each.address): each.address for each in everyone if each.builtin is None}
     found = {}
     for agent in config.content.agents:
         source = _token_source(agent, config)
-        if source == TokenSource():
+        if source == TokenSource() and not agent.credentials:
             continue
         address = remote.get(agent_key(address_in_form(agent, registered, config)))
-        token = None if address is None else source.read(agent.name or agent.address)
-        if address is not None and token is not None:
-            found[address] = token
+        if address is None:
+            continue
+        name = agent.name or agent.address
+        token = source.read(name)
+        others = [parse_credential(each, base=config.beside(".")) for each in agent.credentials]
+        bearer = NONE if token is None else Credentials.of_bearer(token)
+        found[address] = bearer | read_all(others, name)
     return found
 
 

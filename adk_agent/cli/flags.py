@@ -53,6 +53,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="bearer token for the agents of the request; @FILE reads it from a file",
     )
+    add_credentials(parser)
     parser.add_argument(
         "--fail-under",
         type=values.share,
@@ -146,6 +147,18 @@ def run_of(parsed: argparse.Namespace, *, begun: bool = True) -> tuple[Path, str
     return results_dir, parsed.run
 
 
+def add_credentials(parser: argparse.ArgumentParser) -> None:
+    """Add the flag for what agents are sent beside a bearer token."""
+    parser.add_argument(
+        "--credential",
+        action="append",
+        default=[],
+        metavar="NAME=VARIABLE",
+        help="what an agent wants: header:X-API-Key=VARIABLE, basic=VARIABLE, ... (docs/agents.md); "
+        "@FILE for a file; of several agents: 'AGENT NAME=VARIABLE'; may be repeated",
+    )
+
+
 def read_token(token: str) -> str:
     """Return the bearer token of `--token`, which may be `@` and the name of a file that has it.
 
@@ -191,7 +204,8 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
     }
     switches = ["--offline", "--allow-code"]
     on = [flag for flag in switches if given.get(flag.removeprefix("--").replace("-", "_"))]
-    return on + [each for name, value in flags.items() if value for each in (name, value)]
+    named = [each for one in given.get("credential") or () for each in ("--credential", one)]
+    return on + [each for name, value in flags.items() if value for each in (name, value)] + named
 
 
 def checked_card_url(url: str | None) -> str | None:

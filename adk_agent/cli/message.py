@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from adk_agent.cli import values
 from adk_agent.cli.cancel import stop
 from adk_agent.cli.chosen import add_files, opened, reading_of
+from adk_agent.cli.credentials import credentials_of
 from adk_agent.cli.edge import OK, USAGE
 from adk_agent.cli.export import NamedExport, checked_exports
 from adk_agent.cli.flags import add_playing, read_token, settings_of
-from adk_agent.cli.playing import assembly_of, play, stop_rule_of, tokens_of
+from adk_agent.cli.playing import assembly_of, play, stop_rule_of
 from adk_agent.cli.selecting import Entries
 from adk_agent.conversation.answering import answer, settle
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
@@ -24,6 +25,7 @@ from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import Overrides, Selection
 from adk_agent.core.settings import Settings
 from adk_agent.requests.config_file.reading import LoadedConfig
+from adk_agent.requests.credentials import parse_credential
 from adk_agent.requests.intent import Question, Situation
 from adk_agent.requests.registry import AgentRegistry
 
@@ -137,6 +139,8 @@ class Message:
         stop_rule_of(parsed)  # refuse an invalid rule before anything is done
         if parsed.token is not None:
             read_token(parsed.token)
+        for given in parsed.credential:
+            parse_credential(given.rpartition(" ")[2])
         entries = entries or Entries.of(parsed, None)
         benchmarks, text, files = opened(parsed, text, entries)
         assembly = assembly_of(parsed, settings, benchmarks=benchmarks, config=config)
@@ -242,9 +246,9 @@ class Message:
 
     def _play(self, reply: Play) -> int:
         pipeline = self.pipeline
-        tokens = tokens_of(self.parsed, reply.plan, self.config, self.settings)
-        if tokens:  # they go to the agents of this plan alone
-            pipeline = replace(self.assembly, tokens=tokens).pipeline()
+        credentials = credentials_of(self.parsed, reply.plan, self.config, self.settings)
+        if credentials:  # they go to the agents of this plan alone
+            pipeline = replace(self.assembly, credentials=credentials).pipeline()
 
         async def work(display: Display) -> EvaluationReport:
             outcome = await pipeline.run_plan(

@@ -12,15 +12,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from adk_agent.cli.budget import budget_of
-from adk_agent.cli.config import tokens_in
 from adk_agent.cli.edge import INTERRUPTED
-from adk_agent.cli.flags import DEFAULT_TIMEOUT_S, read_token, resume_command
+from adk_agent.cli.flags import DEFAULT_TIMEOUT_S, resume_command
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.escaping import escape_controls
-from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import Settings
 from adk_agent.requests.config_file.reading import LoadedConfig
-from adk_agent.requests.registry import AgentRegistry
 from adk_agent.results.report import EvaluationReport
 
 if TYPE_CHECKING:
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
     from adk_agent.cli.display import Display
     from adk_agent.cli.export import NamedExport
     from adk_agent.play.stop_rule import StopRule
+    from tau_bridge.a2a.credentials import Credentials
     from tau_bridge.benchmarks import Benchmarks
 
 
@@ -46,7 +44,7 @@ def assembly_of(
     parsed: argparse.Namespace,
     settings: Settings,
     *,
-    tokens: Mapping[str, str] = MappingProxyType({}),
+    credentials: Mapping[str, Credentials] = MappingProxyType({}),
     benchmarks: Benchmarks | None = None,
     config: LoadedConfig | None = None,
 ) -> Assembly:
@@ -56,7 +54,7 @@ def assembly_of(
     return Assembly(
         settings=settings,
         timeout_s=parsed.timeout or DEFAULT_TIMEOUT_S,
-        tokens=dict(tokens),
+        credentials=dict(credentials),
         benchmarks=benchmarks,
         config=config,
         cache_dir=Path(parsed.cache) if parsed.cache else None,
@@ -64,26 +62,6 @@ def assembly_of(
         budget=budget_of(parsed),
         executor=parsed.executor,
     )
-
-
-def tokens_of(
-    parsed: argparse.Namespace,
-    plan: EvaluationPlan,
-    config: LoadedConfig | None,
-    settings: Settings,
-) -> dict[str, str]:
-    """Return the bearer tokens of a plan's agents by address: of the flag, or else of the file.
-
-    Raises:
-        PreflightError: A token that the file names is not there.
-    """
-    if parsed.token is not None:
-        everyone = plan.members or plan.participants
-        remote = [each.address for each in everyone if each.builtin is None]
-        return dict.fromkeys(remote, read_token(parsed.token))
-    if config is None:
-        return {}
-    return tokens_in(config, plan, AgentRegistry(settings.results_dir).addresses())
 
 
 def play(

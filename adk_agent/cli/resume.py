@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from adk_agent.cli.chosen import add_code, with_files
+from adk_agent.cli.credentials import credentials_of
 from adk_agent.cli.display import Display
 from adk_agent.cli.flags import (
     A_RUN,
@@ -17,7 +18,7 @@ from adk_agent.cli.flags import (
     run_of,
     settings_of,
 )
-from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of, tokens_of
+from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of
 from adk_agent.core.errors import StorageError
 from adk_agent.play.evaluation import resume
 from adk_agent.requests.config_file.reading import LoadedConfig, read_config
@@ -70,8 +71,8 @@ def execute(parsed: argparse.Namespace) -> int:
 
     async def work(display: Display) -> EvaluationReport:
         benchmarks = with_files(manifest.plan.task_files, allow_code=parsed.allow_code)
-        tokens = tokens_of(parsed, manifest.plan, config, settings)
-        assembly = assembly_of(parsed, settings, tokens=tokens, benchmarks=benchmarks)
+        credentials = credentials_of(parsed, manifest.plan, config, settings)
+        assembly = assembly_of(parsed, settings, credentials=credentials, benchmarks=benchmarks)
         deps = assembly.evaluation_deps()
         return await resume(manifest.run_id, deps, retry=parsed.retry, on_progress=display.show)
 

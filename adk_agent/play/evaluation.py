@@ -54,7 +54,7 @@ from tau_bridge.redaction import redact_keys
 from tau_bridge.seeds import trial_seeds
 from tau_bridge.tool_server import ToolServer
 
-RequireTokens = Callable[[Collection[str]], None]
+RequireCredentials = Callable[[Collection[str]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +84,8 @@ class EvaluationDeps(PlayDeps):
     """The hashes of the prompts of a language model that reads requests and words reports."""
     config: LoadedConfig | None = None
     """The configuration file that says what is evaluated; the run keeps a copy."""
-    require_tokens: RequireTokens = lambda _: None
-    """Raises if the bearer token of an agent at one of the addresses cannot be read."""
+    require_credentials: RequireCredentials = lambda _: None
+    """Raises if the credentials of an agent at one of the addresses cannot be read."""
 
 
 async def evaluate(
@@ -255,7 +255,7 @@ class _Run:
         if not self._is_new and not self._manifest.models:
             self._builder.warn([NO_MODELS])
         everyone = self._plan.members or self._plan.participants
-        self._deps.require_tokens([each.address for each in everyone if each.builtin is None])
+        self._deps.require_credentials([each.address for each in everyone if each.builtin is None])
         user_model, judge_model = await self._deps.models.opened(
             self._plan, self._needs, self._prepare, accept=self._deps.budget.require_known
         )

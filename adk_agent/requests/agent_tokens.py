@@ -6,7 +6,6 @@ Only the name is kept and shown, never the token, which is read each time it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -85,21 +84,31 @@ def is_token(text: str) -> bool:
     return bool(text) and text.isascii() and text.isprintable() and " " not in text
 
 
-def _of_variable(name: str | None) -> str | None:
-    return _usable(variables([name] if name else []).values())
+def text_of_variable(name: str | None) -> str | None:
+    """Return the text of an environment variable; None if it has none."""
+    return next((text.strip() for text in variables([name] if name else []).values()), None)
 
 
-def _of_file(path: str | None) -> str | None:
+def text_of_file(path: str | None) -> str | None:
+    """Return the text of a file; None if it has none, or is no small file of text."""
     if not path or "\0" in path:
         return None
     file = Path(path)
     try:
         if not file.is_file() or file.stat().st_size > _MOST_BYTES:
             return None
-        return _usable([file.read_text(encoding="utf-8")])
+        return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return None
 
 
-def _usable(texts: Iterable[str]) -> str | None:
-    return next((text.strip() for text in texts if is_token(text.strip())), None)
+def _of_variable(name: str | None) -> str | None:
+    return _usable(text_of_variable(name))
+
+
+def _of_file(path: str | None) -> str | None:
+    return _usable(text_of_file(path))
+
+
+def _usable(text: str | None) -> str | None:
+    return text if text is not None and is_token(text) else None

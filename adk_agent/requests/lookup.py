@@ -14,6 +14,7 @@ from typing import Any
 
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
 from adk_agent.requests.agent_tokens import checked_source
+from adk_agent.requests.credentials import parse_credential
 from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.registry import (
@@ -62,7 +63,12 @@ class LookupTools:
         return self.register_agent, self.list_tasks, self.find_tasks
 
     async def register_agent(
-        self, name: str, url: str, token_env: str = "", token_file: str = ""
+        self,
+        name: str,
+        url: str,
+        token_env: str = "",
+        token_file: str = "",
+        credentials: str = "",
     ) -> dict[str, Any]:
         """Remember the agent at an address under a name that requests may use instead.
 
@@ -72,12 +78,14 @@ class LookupTools:
             token_env: If the agent wants a bearer token, the name of the environment variable that
                 holds it; never the token itself.
             token_file: The path of a file that holds it, instead.
+            credentials: What else the agent wants, separated by spaces: header:X-API-Key=VARIABLE,
+                query:key=VARIABLE, basic=VARIABLE, oauth2:TOKEN_URL=VARIABLE, certificate=@FILE.
 
         Returns:
             name, url and card of the agent; replaced, the address that had the name before, or
             null; or error.
         """
-        return await answered(self._register(name, url, token_env, token_file))
+        return await answered(self._register(name, url, token_env, token_file, credentials))
 
     async def list_tasks(
         self, domain: str, split: str = "base", limit: int = DEFAULT_LISTED
@@ -125,7 +133,12 @@ class LookupTools:
         )
 
     async def register(
-        self, name: str, url: str, token_env: str = "", token_file: str = ""
+        self,
+        name: str,
+        url: str,
+        token_env: str = "",
+        token_file: str = "",
+        credentials: str = "",
     ) -> tuple[RegisteredAgent, RegisteredAgent | None]:
         """Fetch an agent's card and record the agent; return it and the previous owner of the name.
 
@@ -140,12 +153,15 @@ class LookupTools:
         token = await asyncio.to_thread(
             checked_source, as_text("token_env", token_env), as_text("token_file", token_file)
         )
+        sources = tuple(map(parse_credential, as_text("credentials", credentials).split()))
         messenger = self._new_messenger()
         try:
             card = await messenger.card(address)
         finally:
             await messenger.aclose()
-        agent = RegisteredAgent(name=plain, url=address, card=summary_of(card), token=token)
+        agent = RegisteredAgent(
+            name=plain, url=address, card=summary_of(card), token=token, credentials=sources
+        )
         return agent, await asyncio.to_thread(self._registry.add, agent)
 
     def registered(self) -> Mapping[str, str]:
@@ -157,12 +173,15 @@ class LookupTools:
             return {}
 
     async def _register(
-        self, name: str, url: str, token_env: str, token_file: str
+        self, name: str, url: str, token_env: str, token_file: str, credentials: str
     ) -> dict[str, Any]:
-        agent, before = await self.register(name, url, token_env, token_file)
+        agent, before = await self.register(name, url, token_env, token_file, credentials)
         replaced = before.url if before is not None and before.url != agent.url else None
         token = agent.token.model_dump(exclude_none=True)
-        return {**agent.model_dump(mode="json", exclude={"token"}), **token, "replaced": replaced}
+        told = agent.model_dump(mode="json", exclude={"token", "credentials"})
+        if agent.credentials:
+            told["credentials"] = [str(each) for each in agent.credentials]
+        return {**told, **token, "replaced": replaced}
 
     def _tasks(self, domain: str, split: str, limit: int) -> dict[str, Any]:
         wanted = as_text("domain", domain).strip().lower()

@@ -19,9 +19,11 @@ from adk_agent.core.escaping import one_line
 from adk_agent.core.files import open_folder, storage, write_whole
 from adk_agent.requests.agent_tokens import TokenSource
 from adk_agent.requests.agents import agent_key, parse_address
+from adk_agent.requests.credentials import CredentialSource, read_all
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.registered import unusable_name
 from tau_bridge.a2a.cards import AgentCardInfo
+from tau_bridge.a2a.credentials import NONE, Credentials
 
 FILE = "agents.json"
 MAX_AGENTS = 1_000
@@ -55,6 +57,18 @@ class RegisteredAgent(_Frozen):
     card: CardSummary
     token: TokenSource = TokenSource()
     """The source of its bearer token. The token itself is not kept."""
+    credentials: tuple[CredentialSource, ...] = ()
+    """The sources of what else it is sent."""
+
+    def read_credentials(self) -> Credentials:
+        """Return what the agent is sent, read now.
+
+        Raises:
+            PreflightError: Something cannot be read.
+        """
+        token = self.token.read(self.name)
+        bearer = NONE if token is None else Credentials.of_bearer(token)
+        return bearer | read_all(self.credentials, self.name)
 
 
 class _File(_Frozen):
@@ -98,14 +112,14 @@ class AgentRegistry:
         """
         return {agent.name: agent.url for agent in self.agents()}
 
-    def tokens(self, addresses: Collection[str] | None = None) -> dict[str, str]:
-        """Return the bearer tokens of agents by address, read now.
+    def credentials(self, addresses: Collection[str] | None = None) -> dict[str, Credentials]:
+        """Return what agents are sent, by address, read now.
 
         Args:
             addresses: The agents that must have theirs; None for all that can be read.
 
         Raises:
-            PreflightError: The token of one of `addresses` cannot be read.
+            PreflightError: A credential of one of `addresses` cannot be read.
             StorageError: The file of agents cannot be read.
         """
         found = {}
@@ -113,13 +127,13 @@ class AgentRegistry:
             if addresses is not None and agent_key(agent.url) not in map(agent_key, addresses):
                 continue
             try:
-                token = agent.token.read(agent.name)
+                read = agent.read_credentials()
             except PreflightError:
                 if addresses is not None:
                     raise
                 continue
-            if token is not None:
-                found[agent.url] = token
+            if read != NONE:
+                found[agent.url] = read
         return found
 
     def add(self, agent: RegisteredAgent) -> RegisteredAgent | None:

@@ -30,7 +30,7 @@ def not_to_be_registered(
     named = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", asked.lower())
     if agent_key(url) not in said.addresses() or not named:
         return f"the request does not ask to register {url} as {name!r}: do not"
-    for argument in ("token_env", "token_file"):
+    for argument in ("token_env", "token_file", "credentials"):
         if args.get(argument) and str(args[argument]) not in asked:
             return f"the request does not name the {argument} {args[argument]!r}: do not"
     if registered.get(name, url) != url:

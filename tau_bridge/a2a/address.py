@@ -8,7 +8,7 @@ as a careful user would:
   (`0.0.0.0`, `::`): the agent does not know how it is reached (a container, a proxy), so the origin
   given by the user stays and only the path is taken, below the path given by the user;
 - the same host by another port or scheme: followed, unless that would give up TLS (the origin given
-  stays, as behind a proxy that ends TLS), or carry a bearer token to another port (refused);
+  stays, as behind a proxy that ends TLS), or carry credentials to another port (refused);
 - any other host: refused. Otherwise the author of a card could aim the assessor at a third party.
 
 gRPC has no paths and is usually served by another port, so `grpc_endpoint` takes the port that the
@@ -51,19 +51,19 @@ class AgentAddress:
         if "@" in parts.netloc:
             raise AddressError(
                 f"the address of {_origin_text(parts)!r} must not carry a user name or password;"
-                " if the agent wants credentials, give its bearer token"
+                " if the agent wants credentials, give them as its credentials"
             )
         path = parts.path.removesuffix(WELL_KNOWN_CARD_PATH).rstrip("/")
         return cls(url=urlunsplit((parts.scheme, _netloc(parts), path, "", "")))
 
 
-def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
+def endpoint(address: AgentAddress, advertised: str, *, has_credentials: bool) -> str:
     """Return the address to send messages to, by the rules at the head of this module.
 
     Args:
         address: What the user gave.
         advertised: What the card says; may be empty or only a path.
-        has_token: Whether a bearer token goes along.
+        has_credentials: Whether credentials go along.
 
     Raises:
         AddressError: It leads elsewhere, and must not be followed.
@@ -82,12 +82,12 @@ def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
         raise AddressError(f"its card sends messages to another host, {_origin_text(target)!r}")
     if base.scheme == "https" and target.scheme == "http":
         return _on_base(base, target)
-    if has_token:
-        raise AddressError(f"its card would send the bearer token to {_origin_text(target)!r}")
+    if has_credentials:
+        raise AddressError(f"its card would send the credentials to {_origin_text(target)!r}")
     return urlunsplit((target.scheme, _netloc(target), target.path or "/", target.query, ""))
 
 
-def grpc_endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
+def grpc_endpoint(address: AgentAddress, advertised: str, *, has_credentials: bool) -> str:
     """Return the address for gRPC, by the rules at the head of this module: scheme, host and port.
 
     Raises:
@@ -101,8 +101,8 @@ def grpc_endpoint(address: AgentAddress, advertised: str, *, has_token: bool) ->
     if base.scheme == "https" and target.scheme == "http":
         raise AddressError(f"its card would send messages without TLS to {origin!r}")
     port = _origin(target)[2]
-    if has_token and port != _origin(base)[2]:
-        raise AddressError(f"its card would send the bearer token to {origin!r}")
+    if has_credentials and port != _origin(base)[2]:
+        raise AddressError(f"its card would send the credentials to {origin!r}")
     host = base.netloc.removesuffix(f":{base.port}")
     return f"{target.scheme}://{host}:{port}"
 

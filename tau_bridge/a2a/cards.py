@@ -59,7 +59,7 @@ def usable_card(
     card: AgentCard,
     address: AgentAddress,
     *,
-    has_token: bool,
+    has_credentials: bool,
     policy: NetworkPolicy = _DEFAULT_POLICY,
     unusable: Mapping[str, str] = MappingProxyType({}),
     any_host: bool = False,
@@ -88,7 +88,7 @@ def usable_card(
             try:
                 target_of = grpc_endpoint if binding == GRPC else endpoint
                 named = urlsplit(interface.url).path if any_host else interface.url
-                target = target_of(address, named, has_token=has_token)
+                target = target_of(address, named, has_credentials=has_credentials)
                 policy.check_url(target)
             except (AddressError, AgentForbiddenError) as exc:
                 refusals.append(str(exc))

@@ -30,6 +30,7 @@ from tau_bridge.a2a.cards import (
     describe,
     usable_card,
 )
+from tau_bridge.a2a.credentials import NONE, AgentAuth, Credentials
 from tau_bridge.a2a.extensions import activation_headers
 from tau_bridge.a2a.faults import TokenRedactor, agent_error
 from tau_bridge.a2a.grpc_transport import GrpcTransport, open_grpc, unusable_bindings
@@ -63,7 +64,7 @@ class Connection:
 
     Args:
         address: Where the agent is.
-        token: Its bearer token.
+        credentials: What it is sent.
         limits: How long it may take and how much it may send.
         ssl_context: TLS settings.
         policy: Which addresses may be called.
@@ -77,7 +78,7 @@ class Connection:
         self,
         address: AgentAddress,
         *,
-        token: str | None,
+        credentials: Credentials = NONE,
         limits: MessengerLimits,
         ssl_context: ssl.SSLContext,
         policy: NetworkPolicy,
@@ -88,16 +89,16 @@ class Connection:
         card: AgentCard | None = None,
     ) -> None:
         self.url = address.url if shown is None else shown
-        self.redact = TokenRedactor(token)
+        self.redact = TokenRedactor(*credentials.spellings)
         self._address = address
-        self._token = token
+        self._has_credentials = credentials != NONE
         self._card = card
         self._limits = limits
         self._ssl_context = ssl_context
         self._policy = policy
         self._sleep = sleep
         self._is_code = shown is not None
-        self._unusable = unusable_bindings(in_process=app is not None)
+        self._unusable = unusable_interfaces(credentials, in_process=app is not None)
         self._gate = Gate(policy, resolver=resolver)
         self._retry_policy = RetryPolicy(
             max_retries=limits.max_retries,
@@ -105,20 +106,25 @@ class Connection:
             usual_wait_s=limits.retry_wait_s,
         )
         carrier = (
-            PooledTransport(self._gate, ssl_context=ssl_context, keepalive_s=limits.keepalive_s)
+            PooledTransport(
+                self._gate,
+                ssl_context=credentials.ssl_context() or ssl_context,
+                keepalive_s=limits.keepalive_s,
+            )
             if app is None
             else AsgiTransport(app)
         )
+        self._auth = AgentAuth(
+            self.url, credentials, send=self._send_alone, learn=self.redact.learn
+        )
         self._http = httpx.AsyncClient(
+            auth=self._auth,
             transport=TimestampTransport(
                 GuardedTransport(carrier, retry_policy=self._retry_policy, sleep=sleep)
             ),
             # Reading is bounded by the timeout of the whole turn.
             timeout=httpx.Timeout(None, connect=limits.connect_timeout_s),
-            headers={
-                "Accept-Encoding": "identity",
-                **({"Authorization": f"Bearer {token}"} if token is not None else {}),
-            },
+            headers={"Accept-Encoding": "identity"},
             trust_env=False,
         )
         self._activation = activation_headers()
@@ -209,6 +215,10 @@ class Connection:
         finally:
             await self._http.aclose()
 
+    async def _send_alone(self, request: httpx.Request) -> httpx.Response:
+        """Send a request of ours, without the agent's credentials."""
+        return await self._http.send(request, auth=None)
+
     def _context(self, traceparent: str) -> ClientCallContext:
         return ClientCallContext(service_parameters={**self._activation, TRACEPARENT: traceparent})
 
@@ -238,7 +248,7 @@ class Connection:
             usable = usable_card(
                 card,
                 self._address,
-                has_token=self._token is not None,
+                has_credentials=self._has_credentials,
                 policy=self._policy,
                 unusable=self._unusable,
                 any_host=self._is_code,
@@ -272,7 +282,7 @@ class Connection:
                 gate=self._gate,
                 ssl_context=self._ssl_context,
                 limits=self._limits,
-                token=self._token,
+                auth=self._auth,
                 retry_policy=self._retry_policy,
                 sleep=self._sleep,
             )
@@ -295,6 +305,12 @@ class Connection:
             if error is None:
                 raise
             raise error from self.redact.cause(exc)
+
+
+def unusable_interfaces(credentials: Credentials, *, in_process: bool) -> dict[str, str]:
+    """Say why some bindings of A2A cannot be used for an agent, by their names."""
+    why = credentials.not_by_grpc
+    return {**unusable_bindings(in_process=in_process), **({GRPC: why} if why else {})}
 
 
 def _has_failed(task: asyncio.Task[_Resolved]) -> bool:

@@ -43,7 +43,7 @@ class Fault(Enum):
     TIMEOUT = "look at why the agent is slow, or raise the time limit"
     PROTOCOL = "check the agent's A2A server: protocol 1.0 or 0.3 over JSON-RPC, HTTP+JSON or gRPC"
     BROKE = "look at the agent's own log"
-    AUTH = "give the bearer token of this agent"
+    AUTH = "give the credentials of this agent; `greenroom check` says which"
     OURS = "this looks like an error of the assessor: report it"
 
 
@@ -163,14 +163,18 @@ class TokenRedactor:
     """Takes secrets out of texts that others wrote."""
 
     def __init__(self, *secrets: str | None) -> None:
+        self._secrets: list[re.Pattern[str]] = []
+        self._telling: list[re.Pattern[bytes]] = []
+        # The longest first: one may be a part of another.
+        for secret in sorted(filter(None, secrets), key=len, reverse=True):
+            self.learn(secret)
+
+    def learn(self, secret: str) -> None:
+        """Redact one more."""
         # In either case, because names of headers and encodings come back in lower case.
-        given = [re.escape(secret) for secret in secrets if secret]
-        self._secrets = [re.compile(each, re.IGNORECASE) for each in given]
-        self._telling = [
-            re.compile(re.escape(secret.encode()), re.IGNORECASE)
-            for secret in secrets
-            if secret and len(secret) >= SHORTEST_SECRET
-        ]
+        self._secrets.append(re.compile(re.escape(secret), re.IGNORECASE))
+        if len(secret) >= SHORTEST_SECRET:
+            self._telling.append(re.compile(re.escape(secret.encode()), re.IGNORECASE))
 
     def __call__(self, text: str) -> str:
         """Redact every secret in a text."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Task,
     )
 
+    from tau_bridge.a2a.credentials import AgentAuth
     from tau_bridge.a2a.guard import Sleep
     from tau_bridge.a2a.limits import MessengerLimits
     from tau_bridge.a2a.policy import Gate
@@ -67,7 +68,7 @@ async def open_grpc(
     gate: Gate,
     ssl_context: ssl.SSLContext,
     limits: MessengerLimits,
-    token: str | None,
+    auth: AgentAuth,
     retry_policy: RetryPolicy,
     sleep: Sleep,
 ) -> GrpcTransport:
@@ -95,17 +96,17 @@ async def open_grpc(
         grpc_channel_factory=lambda _: channel, supported_protocol_bindings=[GRPC]
     )
     client = ClientFactory(config).create(card)
-    return GrpcTransport(client, token=token, retry_policy=retry_policy, sleep=sleep)
+    return GrpcTransport(client, auth=auth, retry_policy=retry_policy, sleep=sleep)
 
 
 class GrpcTransport:
     """a2a-sdk's client for gRPC, with bounded answers and repeated calls. Made by `open_grpc`."""
 
     def __init__(
-        self, client: Client, *, token: str | None, retry_policy: RetryPolicy, sleep: Sleep
+        self, client: Client, *, auth: AgentAuth, retry_policy: RetryPolicy, sleep: Sleep
     ) -> None:
         self._client = client
-        self._token = token
+        self._auth = auth
         self._retry_policy = retry_policy
         self._sleep = sleep
 
@@ -119,13 +120,14 @@ class GrpcTransport:
             RpcStatusError: The call failed.
             A2AError: The agent answered with an error.
         """
-        with_token = self._with_token(context)
 
-        async def begin() -> tuple[AsyncIterator[StreamResponse], StreamResponse | None]:
-            events = self._client.send_message(request, context=with_token)
+        async def begin(
+            sent: ClientCallContext,
+        ) -> tuple[AsyncIterator[StreamResponse], StreamResponse | None]:
+            events = self._client.send_message(request, context=sent)
             return events, await anext(events, None)
 
-        events, event = await self._call_with_retries(begin)
+        events, event = await self._call_with_retries(begin, context)
         received = 0
         while event is not None:
             received = _count_bytes(received, event.ByteSize())
@@ -137,9 +139,8 @@ class GrpcTransport:
         self, request: GetTaskRequest, *, context: ClientCallContext | None = None
     ) -> Task:
         """Return the task as it stands now. Raises what `send_message` does."""
-        with_token = self._with_token(context)
         task = await self._call_with_retries(
-            lambda: self._client.get_task(request, context=with_token)
+            lambda sent: self._client.get_task(request, context=sent), context
         )
         _count_bytes(0, task.ByteSize())
         return task
@@ -148,23 +149,33 @@ class GrpcTransport:
         self, request: CancelTaskRequest, *, context: ClientCallContext | None = None
     ) -> Task:
         """Ask for a task to be canceled. Raises what `send_message` does."""
-        with_token = self._with_token(context)
         return await self._call_with_retries(
-            lambda: self._client.cancel_task(request, context=with_token)
+            lambda sent: self._client.cancel_task(request, context=sent), context
         )
 
     async def close(self) -> None:
         """Close the connection."""
         await self._client.close()
 
-    async def _call_with_retries(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Call, and call again where it did not reach the agent (see `retry_policy`)."""
+    async def _call_with_retries(
+        self,
+        call: Callable[[ClientCallContext], Awaitable[T]],
+        context: ClientCallContext | None,
+    ) -> T:
+        """Call, and call again where it did not reach the agent (see `retry_policy`).
+
+        So also, once, with a new token where the one that was sent is refused.
+        """
         retries, waited_s = 0, 0.0
+        headers, is_renewed = await self._auth.headers(), not self._auth.can_renew
         while True:
             try:
                 with _map_statuses():
-                    return await call()
+                    return await call(_with_headers(context, headers))
             except RpcStatusError as exc:
+                if exc.status == "UNAUTHENTICATED" and not is_renewed:
+                    headers, is_renewed = await self._auth.headers(refused=headers), True
+                    continue
                 wait_s = self._retry_policy.wait_after_break_s(retries=retries, waited_s=waited_s)
                 if wait_s is None or not exc.is_between:
                     raise
@@ -172,11 +183,13 @@ class GrpcTransport:
             current_exchange().retries += 1
             await self._sleep(wait_s)
 
-    def _with_token(self, context: ClientCallContext | None) -> ClientCallContext:
-        sent = dict((context and context.service_parameters) or {})
-        if self._token is not None:
-            sent["authorization"] = f"Bearer {self._token}"
-        return ClientCallContext(service_parameters=sent)
+
+def _with_headers(
+    context: ClientCallContext | None, headers: Mapping[str, str]
+) -> ClientCallContext:
+    sent = dict((context and context.service_parameters) or {})
+    sent.update((name.lower(), value) for name, value in headers.items())
+    return ClientCallContext(service_parameters=sent)
 
 
 def _count_bytes(received: int, more: int) -> int:

@@ -32,6 +32,7 @@ from evals.trace import ASSESSOR, CallType
 from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.a2a.adk import MOST_MISSED
 from tau_bridge.a2a.connection import Connection
+from tau_bridge.a2a.credentials import NONE, Credentials
 from tau_bridge.a2a.faults import task_error
 from tau_bridge.a2a.guard import Exchange, Sleep, default_ssl_context, exchange
 from tau_bridge.a2a.in_process import PYTHON_PREFIX, called_at
@@ -71,7 +72,7 @@ class Messenger:
 
     Args:
         limits: How long an agent may take and how much it may send.
-        tokens: Bearer tokens by agent address.
+        credentials: What agents are sent, by their addresses.
         caller: Who the recorded steps say made the calls.
         ssl_context: TLS settings; those of all messengers by default.
         policy: Which addresses may be called; by default what a command line's user may name.
@@ -83,14 +84,14 @@ class Messenger:
             application starts and stops it.
 
     Raises:
-        ValueError: A token, or an address, cannot be one.
+        ValueError: An address cannot be one, or a client certificate cannot be read.
     """
 
     def __init__(
         self,
         *,
         limits: MessengerLimits = _DEFAULT_LIMITS,
-        tokens: Mapping[str, str] | None = None,
+        credentials: Mapping[str, Credentials] | None = None,
         caller: str = ASSESSOR,
         ssl_context: ssl.SSLContext | None = None,
         policy: NetworkPolicy = _DEFAULT_POLICY,
@@ -101,9 +102,7 @@ class Messenger:
         self.limits = limits
         self.policy = policy
         self.caller = caller
-        self._tokens = {
-            _parse(url).url: _check_token(url, token) for url, token in (tokens or {}).items()
-        }
+        self._credentials = {_parse(url).url: each for url, each in (credentials or {}).items()}
         self._apps = {_parse(url).url: app for url, app in (apps or {}).items()}
         self._ssl_context = ssl_context
         self._resolver = resolver
@@ -190,7 +189,7 @@ class Messenger:
                 )
             connection = self._connections[address] = Connection(
                 address,
-                token=self._tokens.get(address.url),
+                credentials=self._credentials.get(address.url, NONE),
                 limits=self.limits,
                 ssl_context=self._ssl_context or default_ssl_context(),
                 policy=self.policy if app is None else self.policy.allowing(address.url),
@@ -527,12 +526,3 @@ class Conversation:
 
 def _parse(url: str) -> AgentAddress:
     return AgentAddress.parse(called_at(url) if url.startswith(PYTHON_PREFIX) else url)
-
-
-def _check_token(url: str, token: str) -> str:
-    if not token or not token.isascii() or not token.isprintable() or " " in token:
-        shown = url.rpartition("@")[2]
-        raise ValueError(
-            f"the bearer token for {shown!r} is empty or has characters that no token has"
-        )
-    return token

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tau_bridge.agent_check.findings import Finding, fails, ok, quote, skipped, warning
+from tau_bridge.agent_check.ways_in import flags_for, kind_of
 from tau_bridge.errors import (
     AgentAccessError,
     AgentAuthRequiredError,
@@ -14,38 +15,34 @@ from tau_bridge.errors import (
 )
 
 if TYPE_CHECKING:
-    from a2a.types import AgentCard, SecurityScheme
+    from a2a.types import AgentCard
 
     from tau_bridge.agent_check.sending import Attempt
 
-_GIVE_TOKEN: Final = "give its bearer token: --token TOKEN, or --token @FILE"  # noqa: S105 - advice
-_BY_TOKEN: Final = frozenset({"bearer", "oauth2", "openIdConnect"})
-"""Kinds of schemes that a bearer token satisfies."""
-
 
 def check_authentication(
-    card: AgentCard, attempts: Sequence[Attempt], *, has_token: bool, refused: bool | None
+    card: AgentCard, attempts: Sequence[Attempt], *, has_credentials: bool, refused: bool | None
 ) -> list[Finding]:
     """Return how what the agent asks for fits what it declares.
 
     Args:
         card: Its card.
-        attempts: The messages that were sent, with the token if there is one.
-        has_token: Whether there is a token.
-        refused: Whether a request without a token was refused; None where that is not known.
+        attempts: The messages that were sent, with the credentials if there are any.
+        has_credentials: Whether there are credentials.
+        refused: Whether a request without credentials was refused; None where that is not known.
     """
     declared = _declared(card)
     if any(isinstance(each.error, AgentAuthRequiredError) for each in attempts):
-        return [_not_let_in(declared, has_token=has_token), *_not_by_token(card)]
+        return [_not_let_in(card, has_credentials=has_credentials), *_not_sent_here(card)]
     if refused is None:
         return [_unknown(declared)]
     if not card.security_requirements:
-        return [_undeclared(refused=refused, has_token=has_token)]
+        return [_undeclared(refused=refused, has_credentials=has_credentials)]
     if refused:
-        return [ok(f"it declares {declared}, and refuses requests without a token")]
+        return [ok(f"it declares {declared}, and refuses requests without credentials")]
     return [
         warning(
-            f"it declares {declared}, and answers without a token all the same",
+            f"it declares {declared}, and answers without credentials all the same",
             "refuse requests without credentials (HTTP 401), or drop the requirement from the card",
         )
     ]
@@ -60,35 +57,41 @@ def was_refused(answer: AgentError | None) -> bool | None:
     return False if answer is None else None
 
 
-def _not_let_in(declared: str, *, has_token: bool) -> Finding:
-    card = f"its card declares {declared}" if declared else "its card declares no authentication"
-    if has_token:
-        return fails(
-            f"it refuses the token; {card}", "check --token: is it this agent's, and valid?"
-        )
-    return fails(f"it refuses messages without credentials; {card}", _GIVE_TOKEN)
+def _not_let_in(card: AgentCard, *, has_credentials: bool) -> Finding:
+    declared = _declared(card)
+    says = f"its card declares {declared}" if declared else "its card declares no authentication"
+    flags = flags_for(card)
+    if has_credentials:
+        advice = "are they this agent's, and valid?"
+        wanted = f" It is given {flags}" if flags else ""
+        return fails(f"it refuses the credentials; {says}", f"{advice}{wanted}")
+    return fails(
+        f"it refuses messages without credentials; {says}",
+        f"give them: {flags or '--token TOKEN'}, a variable's name, or @FILE",
+    )
 
 
-def _not_by_token(card: AgentCard) -> list[Finding]:
-    schemes = {name: _kind(scheme) for name, scheme in card.security_schemes.items()}
-    ways = [{schemes.get(name, "") for name in each.schemes} for each in card.security_requirements]
-    if not ways or any(way <= _BY_TOKEN for way in ways):
+def _not_sent_here(card: AgentCard) -> list[Finding]:
+    if not card.security_requirements or flags_for(card) is not None:
         return []
     return [
         warning(
-            "none of its ways to authenticate is a bearer token",
-            "evaluations send bearer tokens only: accept one too, or put a proxy before the agent",
+            "none of its ways to authenticate is known here",
+            "bearer tokens, basic authentication, API keys, OAuth 2.0 and client certificates are:"
+            " accept one of these, or put a proxy before the agent",
         )
     ]
 
 
-def _undeclared(*, refused: bool, has_token: bool) -> Finding:
+def _undeclared(*, refused: bool, has_credentials: bool) -> Finding:
     if refused:
         return warning(
-            "it refuses requests without a token, and its card requires none",
+            "it refuses requests without credentials, and its card requires none",
             "declare securitySchemes and securityRequirements, so that clients know",
         )
-    return ok(f"its card requires none{', and the token is not needed' if has_token else ''}")
+    return ok(
+        f"its card requires none{', and the credentials are not needed' if has_credentials else ''}"
+    )
 
 
 def _unknown(declared: str) -> Finding:
@@ -99,22 +102,6 @@ def _declared(card: AgentCard) -> str:
     names = sorted({name for each in card.security_requirements for name in each.schemes})
     schemes = card.security_schemes
     return ", ".join(
-        f"{quote(name, most=40)} ({_kind(schemes[name]) if name in schemes else 'not described'})"
+        f"{quote(name, most=40)} ({kind_of(schemes[name]) if name in schemes else 'not described'})"
         for name in names
     )
-
-
-def _kind(scheme: SecurityScheme) -> str:
-    kind = scheme.WhichOneof("scheme") or ""
-    if kind == "http_auth_security_scheme":
-        named: str = scheme.http_auth_security_scheme.scheme
-        return quote(named.lower(), most=20)[1:-1] or "HTTP"
-    return _KINDS.get(kind, "an unknown scheme")
-
-
-_KINDS: Final = {
-    "api_key_security_scheme": "API key",
-    "oauth2_security_scheme": "oauth2",
-    "open_id_connect_security_scheme": "openIdConnect",
-    "mtls_security_scheme": "mutual TLS",
-}

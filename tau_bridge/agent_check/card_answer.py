@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ import httpx
 from a2a.client.card_resolver import parse_agent_card
 
 from tau_bridge.a2a.address import WELL_KNOWN_CARD_PATH, AgentAddress
+from tau_bridge.a2a.credentials import AgentAuth
 from tau_bridge.a2a.faults import agent_error, is_unreadable
 from tau_bridge.agent_check.findings import quote
 from tau_bridge.errors import AgentError
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from a2a.types import AgentCard
 
+    from tau_bridge.a2a.credentials import Credentials
     from tau_bridge.a2a.faults import TokenRedactor
     from tau_bridge.clock import Clock
 
@@ -105,16 +108,21 @@ class CardFetcher:
 
     Args:
         client: Made by `guarded_client`: screens addresses, follows no redirects, bounds answers.
-        token: The agent's bearer token.
-        redact: Takes the token out of texts.
+        credentials: What the agent is sent.
+        redact: Takes secrets out of texts.
         clock: For the time that it takes.
     """
 
     def __init__(
-        self, client: httpx.AsyncClient, *, token: str | None, redact: TokenRedactor, clock: Clock
+        self,
+        client: httpx.AsyncClient,
+        *,
+        credentials: Credentials,
+        redact: TokenRedactor,
+        clock: Clock,
     ) -> None:
         self._client = client
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._credentials = credentials
         self._redact = redact
         self._clock = clock
 
@@ -124,15 +132,21 @@ class CardFetcher:
         Raises:
             AgentError: There is no answer, or one that is too large or takes too long.
         """
-        return await self._fetch(address.url, address.url + path, self._headers)
+        auth = AgentAuth(
+            address.url,
+            self._credentials,
+            send=partial(self._client.send, auth=None),
+            learn=self._redact.learn,
+        )
+        return await self._fetch(address.url, address.url + path, auth)
 
     async def public(self, url: str) -> CardAnswer:
-        """Fetch a public file, without the token.
+        """Fetch a public file, without credentials.
 
         Raises:
             AgentError: There is no answer.
         """
-        return await self._fetch(url, url, {})
+        return await self._fetch(url, url, None)
 
     async def card_at_root(self, address: AgentAddress) -> AgentAddress | None:
         """Return the root of an address with a path, if a card is served there."""
@@ -149,10 +163,10 @@ class CardFetcher:
             return False
         return answer.status == httpx.codes.OK
 
-    async def _fetch(self, agent: str, url: str, headers: Mapping[str, str]) -> CardAnswer:
+    async def _fetch(self, agent: str, url: str, auth: AgentAuth | None) -> CardAnswer:
         began_s = self._clock.monotonic_s()
         try:
-            answer = await self._client.get(url, headers=dict(headers))
+            answer = await self._client.get(url, auth=auth)
         except AgentError:
             raise
         except Exception as exc:

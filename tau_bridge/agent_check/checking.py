@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tau_bridge.a2a.connection import unusable_interfaces
+from tau_bridge.a2a.credentials import NONE
 from tau_bridge.a2a.faults import TokenRedactor
-from tau_bridge.a2a.grpc_transport import unusable_bindings
 from tau_bridge.a2a.guard import default_ssl_context
 from tau_bridge.a2a.screening import guarded_client
 from tau_bridge.agent_check.addresses import check_addresses
@@ -34,7 +35,7 @@ from tau_bridge.agent_check.interfaces import (
 )
 from tau_bridge.agent_check.probe import Probe
 from tau_bridge.agent_check.reach import check_reach, unreachable_advice
-from tau_bridge.agent_check.sending import Attempt, Dialogue, Target, ask_without_token
+from tau_bridge.agent_check.sending import Attempt, Dialogue, Target, ask_without_credentials
 from tau_bridge.agent_check.signature import PublicKey, check_signature
 from tau_bridge.agent_check.streaming import check_streaming
 from tau_bridge.agent_check.text_wire import check_text_wire
@@ -84,22 +85,25 @@ async def check_agent(
     """Check an agent. Sends it three messages, or one more than its card has interfaces.
 
     Args:
-        target: The agent, its token and the limits.
+        target: The agent, its credentials and the limits.
         keys: The public keys of the signer of its card.
         say: Is told what is done next.
 
     Raises:
         AgentForbiddenError: The address may not be called.
     """
-    redact = TokenRedactor(target.token)
+    redact = TokenRedactor(*target.credentials.spellings)
     began_at = target.runtime.clock.now()
     client = guarded_client(
         target.policy,
         timeout_s=target.limits.card_timeout_s,
         max_answer_bytes=target.limits.max_card_bytes,
+        ssl_context=target.credentials.ssl_context(),
     )
     default_ssl_context()  # made once, which takes longer than many a card
-    fetcher = CardFetcher(client, token=target.token, redact=redact, clock=target.runtime.clock)
+    fetcher = CardFetcher(
+        client, credentials=target.credentials, redact=redact, clock=target.runtime.clock
+    )
     say("fetching the card")
     try:
         reached = await _reach(target, fetcher)
@@ -146,8 +150,8 @@ async def _reach(target: Target, fetcher: CardFetcher) -> _Reached:
         return _Reached(findings=[fails(str(exc), unreachable_advice(address))], is_there=False)
     except AgentError as exc:
         return _Reached(findings=[fails(str(exc), "repair what is served at the card's path")])
-    has_token = target.token is not None
-    findings, card = await check_reach(answer, address, fetcher, has_token=has_token)
+    has_credentials = target.credentials != NONE
+    findings, card = await check_reach(answer, address, fetcher, has_credentials=has_credentials)
     if isinstance(card, MisfitCardError):
         return _Reached(findings=findings, misfit=check_misfit(card))
     return _Reached(findings=findings, answer=answer, parsed=card)
@@ -177,17 +181,17 @@ async def _judge(
     if answer is None or parsed is None:
         return _Judged(checks=_not_made(reached.misfit))
     card = parsed.card
-    found = offers(card, target, unusable_bindings(in_process=False))
+    found = offers(card, target, unusable_interfaces(target.credentials, in_process=False))
     callable_ones = [offer.card for offer in found if offer.card is not None][:MAX_INTERFACES]
     sent = await _send(target, callable_ones, say)
     refused = await _is_refused(target, callable_ones, sent)
-    has_token = target.token is not None
+    has_credentials = target.credentials != NONE
     findings: dict[CheckName, Sequence[Finding]] = {
         "card": check_card(parsed),
         "addresses": check_addresses(card, target.address),
         "interfaces": check_interfaces(found, sent.all),
         "authentication": check_authentication(
-            card, sent.all, has_token=has_token, refused=refused
+            card, sent.all, has_credentials=has_credentials, refused=refused
         ),
         "streaming": check_streaming(card, sent.all),
         "text_wire": check_text_wire(sent.all),
@@ -246,9 +250,9 @@ async def _open_another(target: Target, card: AgentCard) -> Attempt:
 
 
 async def _is_refused(target: Target, cards: Sequence[AgentCard], sent: _Sent) -> bool | None:
-    """Tell whether requests without a token are refused; None where that is not known."""
+    """Tell whether requests without credentials are refused; None where that is not known."""
     if not cards:
         return None
-    if target.token is None:
+    if target.credentials == NONE:
         return False if any(each.error is None for each in sent.all) else None
-    return was_refused(await ask_without_token(target, cards[0]))
+    return was_refused(await ask_without_credentials(target, cards[0]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from a2a.types import AgentCard
 
 from tau_bridge.a2a.cards import CardError, usable_card
+from tau_bridge.a2a.credentials import NONE
 from tau_bridge.agent_check.findings import Finding, counted, fails, ok, quote, skipped, warning
 from tau_bridge.errors import AgentAccessError, AgentAuthRequiredError, AgentRejectedError
 
@@ -71,7 +72,7 @@ def _usable(card: AgentCard, target: Target, unusable: Mapping[str, str]) -> Age
         return usable_card(
             card,
             target.address,
-            has_token=target.token is not None,
+            has_credentials=target.credentials != NONE,
             policy=target.policy,
             unusable=unusable,
         )

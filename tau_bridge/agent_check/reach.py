@@ -24,13 +24,13 @@ _SERVE_IT: Final = f"serve the card at {WELL_KNOWN_CARD_PATH} below the agent's 
 
 
 async def check_reach(
-    answer: CardAnswer, address: AgentAddress, fetcher: CardFetcher, *, has_token: bool
+    answer: CardAnswer, address: AgentAddress, fetcher: CardFetcher, *, has_credentials: bool
 ) -> tuple[list[Finding], ParsedCard | MisfitCardError | None]:
     """Return the findings about the answer, and the card, or what was meant to be one."""
     if answer.redirects_to is not None:
         return [_redirect(answer)], None
     if answer.status in _WANTS_CREDENTIALS:
-        return [_closed(answer, has_token=has_token)], None
+        return [_closed(answer, has_credentials=has_credentials)], None
     if answer.status >= httpx.codes.INTERNAL_SERVER_ERROR:
         found = f"no card: HTTP {answer.status} at {answer.url}"
         return [fails(found, "the agent itself failed: read its log")], None
@@ -63,8 +63,12 @@ def _redirect(answer: CardAnswer) -> Finding:
     )
 
 
-def _closed(answer: CardAnswer, *, has_token: bool) -> Finding:
-    advice = "the token is not accepted: check --token" if has_token else "give its --token"
+def _closed(answer: CardAnswer, *, has_credentials: bool) -> Finding:
+    advice = (
+        "they are not accepted: check --token or --credential"
+        if has_credentials
+        else "give --token or --credential"
+    )
     return fails(
         f"its card wants credentials: HTTP {answer.status}",
         f"{advice}; a card that anyone can read lets others find out how to authenticate",

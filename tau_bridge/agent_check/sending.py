@@ -12,6 +12,7 @@ from a2a.types import AgentCard, SendMessageRequest, StreamResponse
 
 from evals.trace import ASSESSOR
 from tau_bridge.a2a.connection import Connection
+from tau_bridge.a2a.credentials import NONE
 from tau_bridge.a2a.guard import Exchange, default_ssl_context, exchange
 from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.agent_check.probe import POLICY, TOOLS, Probe
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from a2a.types import AgentInterface
 
     from tau_bridge.a2a.address import AgentAddress
+    from tau_bridge.a2a.credentials import Credentials
     from tau_bridge.a2a.limits import MessengerLimits
     from tau_bridge.a2a.policy import NetworkPolicy
     from tau_bridge.a2a.replies import Reply
@@ -67,7 +69,7 @@ class Target:
     """An agent to send messages to, and the limits on them."""
 
     address: AgentAddress
-    token: str | None
+    credentials: Credentials
     limits: MessengerLimits
     policy: NetworkPolicy
     runtime: Runtime
@@ -79,7 +81,7 @@ class _ObservedConnection(Connection):
     def __init__(self, target: Target, card: AgentCard) -> None:
         super().__init__(
             target.address,
-            token=target.token,
+            credentials=target.credentials,
             limits=target.limits,
             ssl_context=default_ssl_context(),
             policy=target.policy,
@@ -206,14 +208,14 @@ class Dialogue:
         await self._connection.aclose()
 
 
-async def ask_without_token(target: Target, card: AgentCard) -> AgentError | None:
+async def ask_without_credentials(target: Target, card: AgentCard) -> AgentError | None:
     """Ask for a task that does not exist, without credentials: that costs the agent no model call.
 
     Returns:
         The error that it answers; None where it gives a task.
     """
     new_id = target.runtime.new_id
-    connection = _ObservedConnection(replace(target, token=None), card)
+    connection = _ObservedConnection(replace(target, credentials=NONE), card)
     current = Exchange(url=target.address.url, max_bytes=target.limits.max_reply_bytes)
     try:
         with exchange(current):

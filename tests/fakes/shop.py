@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qs
 
 from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH
@@ -69,15 +71,50 @@ def with_card(
     return answer
 
 
-def wants_token(app: ASGIApp, token: str) -> ASGIApp:
-    """Refuse messages, but not the card, without a bearer token."""
+def lets_in(app: ASGIApp, admits: Callable[[Request], bool]) -> ASGIApp:
+    """Refuse messages, but not the card, that are not admitted."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] == "POST":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if given != b"Bearer " + token.encode():
-                await JSONResponse({"detail": "no"}, 401)(scope, receive, send)
-                return
+        is_message = scope["type"] == "http" and scope["method"] == "POST"
+        if is_message and not admits(Request(scope)):
+            await JSONResponse({"detail": "no"}, 401)(scope, receive, send)
+            return
         await app(scope, receive, send)
 
     return answer
+
+
+def wants_token(app: ASGIApp, token: str) -> ASGIApp:
+    """Refuse messages, but not the card, without a bearer token."""
+    return lets_in(app, lambda request: request.headers.get("authorization") == f"Bearer {token}")
+
+
+class TokenServer:
+    """Gives tokens to the client `me` with the secret `s3cr3t!`, by OAuth 2.0. An ASGI app.
+
+    `valid` are the tokens that it stands for.
+    """
+
+    def __init__(self, *, expires_in: float | None = 3600) -> None:
+        self.expires_in = expires_in
+        self.valid: list[str] = []
+        self.scopes: list[str | None] = []
+
+    def admits(self, request: Request) -> bool:
+        """Tell whether a request carries a token of this server."""
+        return request.headers.get("authorization", "").removeprefix("Bearer ") in self.valid
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request for a token."""
+        request = Request(scope, receive)
+        form = parse_qs((await request.body()).decode())
+        client = base64.b64decode(request.headers["authorization"].removeprefix("Basic ")).decode()
+        if client != "me:s3cr3t%21" or form.get("grant_type") != ["client_credentials"]:
+            await JSONResponse({"error": "invalid_client"}, 401)(scope, receive, send)
+            return
+        self.scopes.append(next(iter(form.get("scope", [])), None))
+        self.valid.append(f"token-of-many-letters-{len(self.scopes)}")
+        said = {"access_token": self.valid[-1], "token_type": "Bearer"}
+        if self.expires_in is not None:
+            said["expires_in"] = self.expires_in
+        await JSONResponse(said)(scope, receive, send)

@@ -16,6 +16,7 @@ from adk_agent.core.plan import MAX_CONCURRENCY, MAX_SEED, MAX_STEPS, MAX_TASKS,
 FILE = "greenroom.toml"
 """The name of the file that is read where no other is named."""
 VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,99}$"
+CREDENTIAL_PATTERN = r"^[a-z0-9]+(:[^=\s]+(=[^=\s@]+)*)?=(@.+|[A-Za-z_][A-Za-z0-9_]{0,99})$"
 _DIALECT = "http://json-schema.org/draft-07/schema#"
 """Editors of TOML know this dialect; later ones they know in part."""
 
@@ -54,6 +55,8 @@ class AgentEntry(_Table):
     """The name of the environment variable that holds its bearer token, never the token itself."""
     token_file: Text | None = None
     """The file that holds its bearer token, relative to this file."""
+    credentials: tuple[Annotated[str, Field(pattern=CREDENTIAL_PATTERN)], ...] = ()
+    """What else it is sent, each as `NAME=VARIABLE` or `NAME=@FILE`, relative to this file: `header:X-API-Key=MY_KEY`. Never the value itself."""
 
     @model_validator(mode="before")
     @classmethod

@@ -57,7 +57,7 @@ class Route:
                 rules of `tau_bridge.a2a.address`; the caller's credentials may go along), or out
                 of the path that the callee was given by.
         """
-        target = urlsplit(endpoint(self.callee.address, advertised, has_token=True))
+        target = urlsplit(endpoint(self.callee.address, advertised, has_credentials=True))
         base = self.callee.base_path
         rest = target.path.removeprefix(base)
         below = target.path.startswith(base) and (rest == "" or rest.startswith("/"))

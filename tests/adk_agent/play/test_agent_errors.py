@@ -16,6 +16,7 @@ from adk_agent.present.page.writing import write_page
 from adk_agent.results.leaderboard import leaderboard_row
 from adk_agent.results.meaning import meaning_lines
 from adk_agent.runs.store import load_trials
+from tau_bridge.a2a.credentials import Credentials
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tests.fakes import hangs, http_status, jsonrpc_error, raw_agent, serve, task_event
@@ -69,8 +70,8 @@ def played(make_deps, make_plan):
 
     async def play(app, *, limits=LIMITS, tokens=False, deps=None, **plan):
         with serve(app) as url:
-            given = {url: SECRET} if tokens else None
-            deps = make_deps(new_messenger=lambda: Messenger(limits=limits, tokens=given))
+            given = {url: Credentials.of_bearer(SECRET)} if tokens else None
+            deps = make_deps(new_messenger=lambda: Messenger(limits=limits, credentials=given))
             report = await evaluate(make_plan(url, **plan), deps, request="")
         (record,) = load_trials(deps.results_dir, "run-1")
         return report, record, deps.results_dir / "run-1"

@@ -8,6 +8,7 @@ from adk_agent.core.settings import SECRET_VARIABLES, Settings
 from adk_agent.requests.agent_tokens import TokenSource, checked_source
 from adk_agent.requests.registry import AgentRegistry
 from adk_agent.tools import EvaluationTools
+from tau_bridge.a2a.credentials import Credentials
 from tests.fakes import RequestLog, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
@@ -111,7 +112,7 @@ async def test_where_callers_do_not_know_each_other_registered_agents_get_no_tok
     with serve(log) as url:
         async with EvaluationTools(Assembly(settings=settings, benchmarks=benchmarks)) as tools:
             await tools.register_agent("shop-bot", url, token_env="SHOP_TOKEN")
-        assert AgentRegistry(tmp_path).tokens() == {url: TOKEN}
+        assert AgentRegistry(tmp_path).credentials() == {url: Credentials.of_bearer(TOKEN)}
         closed = Assembly(settings=settings, benchmarks=benchmarks, may_register=False)
         assert closed.secrets() == ()
         async with EvaluationTools(closed) as tools:

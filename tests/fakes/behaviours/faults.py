@@ -243,7 +243,7 @@ STATUS: tuple[Behaviour, ...] = (
     breaks("has no such path", _always(405), _SHUT, "HTTP 405"),
     breaks("fails inside", hostile.http_500, _PROTOCOL, "boom (sending"),
     breaks("is not there", _always(404), _SHUT, "HTTP 404"),
-    breaks("wants a token", _always(401), AgentAuthRequiredError, "bearer token"),
+    breaks("wants a token", _always(401), AgentAuthRequiredError, "give the credentials"),
     breaks("forbids it", _always(403), AgentAuthRequiredError, "HTTP 403"),
     breaks("is a teapot", _always(418), _PROTOCOL, "HTTP 418"),
     breaks("has no content", _always(204), _PROTOCOL),

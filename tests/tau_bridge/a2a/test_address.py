@@ -21,7 +21,7 @@ def test_an_address_is_reduced_to_its_base(text: str, url: str) -> None:
 
 @pytest.mark.parametrize("who", ["me:hunter2@", "hunter2@", ":hunter2@", "me:h%40hunter2@", "@"])
 def test_an_address_with_credentials_is_refused_without_showing_them(who: str) -> None:
-    with pytest.raises(AddressError, match=r"https://agent\.example.*bearer token") as caught:
+    with pytest.raises(AddressError, match=r"https://agent\.example.*as its credentials") as caught:
         AgentAddress.parse(f"https://{who}agent.example/")
     assert "hunter2" not in str(caught.value)
 
@@ -73,7 +73,7 @@ def test_a_refused_address_does_not_show_its_password() -> None:
 def test_the_card_is_followed_as_far_as_it_is_safe(
     given: str, advertised: str, called: str
 ) -> None:
-    assert endpoint(AgentAddress.parse(given), advertised, has_token=False) == called
+    assert endpoint(AgentAddress.parse(given), advertised, has_credentials=False) == called
 
 
 @pytest.mark.parametrize(
@@ -89,14 +89,14 @@ def test_the_card_is_followed_as_far_as_it_is_safe(
 )
 def test_a_card_cannot_lead_to_another_host(advertised: str) -> None:
     with pytest.raises(AddressError):
-        endpoint(AgentAddress.parse("http://h:9010"), advertised, has_token=False)
+        endpoint(AgentAddress.parse("http://h:9010"), advertised, has_credentials=False)
 
 
-def test_a_bearer_token_does_not_travel_to_another_port() -> None:
+def test_credentials_do_not_travel_to_another_port() -> None:
     given = AgentAddress.parse("http://h:9010")
-    with pytest.raises(AddressError, match="bearer token"):
-        endpoint(given, "http://h:9011/", has_token=True)
-    assert endpoint(given, "http://h:9010/a", has_token=True) == "http://h:9010/a"
+    with pytest.raises(AddressError, match="the credentials to"):
+        endpoint(given, "http://h:9011/", has_credentials=True)
+    assert endpoint(given, "http://h:9010/a", has_credentials=True) == "http://h:9010/a"
 
 
 @pytest.mark.parametrize(
@@ -118,30 +118,30 @@ def test_a_bearer_token_does_not_travel_to_another_port() -> None:
     ],
 )
 def test_grpc_is_called_at_the_port_of_the_card(given: str, advertised: str, called: str) -> None:
-    assert grpc_endpoint(AgentAddress.parse(given), advertised, has_token=False) == called
+    assert grpc_endpoint(AgentAddress.parse(given), advertised, has_credentials=False) == called
 
 
 @pytest.mark.parametrize(
-    ("given", "advertised", "has_token", "why"),
+    ("given", "advertised", "has_credentials", "why"),
     [
         ("http://h:9010", "elsewhere:50051", False, "another host"),
         ("http://h:9010", "http://169.254.169.254:80", False, "another host"),
         ("https://h", "http://h:50051", False, "without TLS"),
         ("https://h", "http://0.0.0.0:50051", False, "without TLS"),
-        ("http://h:9010", "h:50051", True, "bearer token"),
+        ("http://h:9010", "h:50051", True, "the credentials to"),
         ("http://h:9010", "unix:/run/agent", False, "another host"),
         ("http://h:9010", "dns:///h:50051", False, "not an http"),
         ("http://h:9010", "", False, "not an http"),
     ],
 )
 def test_an_address_of_grpc_that_leads_elsewhere_is_refused(
-    given: str, advertised: str, has_token: bool, why: str
+    given: str, advertised: str, has_credentials: bool, why: str
 ) -> None:
     with pytest.raises(AddressError, match=why):
-        grpc_endpoint(AgentAddress.parse(given), advertised, has_token=has_token)
+        grpc_endpoint(AgentAddress.parse(given), advertised, has_credentials=has_credentials)
 
 
 def test_a_token_goes_along_by_grpc_to_the_port_of_the_card() -> None:
     address = AgentAddress.parse("https://agent.example")
-    called = grpc_endpoint(address, "agent.example:443", has_token=True)
+    called = grpc_endpoint(address, "agent.example:443", has_credentials=True)
     assert called == "https://agent.example:443"

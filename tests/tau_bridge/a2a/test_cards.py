@@ -24,7 +24,7 @@ def card_with(*interfaces: tuple[str, str, str]) -> AgentCard:
 
 def called(card: AgentCard, **options: object) -> tuple[str, str, str]:
     """Binding, protocol version and address of the interface that will be called."""
-    usable = usable_card(card, ADDRESS, **{"has_token": False, **options})  # type: ignore[arg-type]
+    usable = usable_card(card, ADDRESS, **{"has_credentials": False, **options})  # type: ignore[arg-type]
     (one,) = usable.supported_interfaces
     return one.protocol_binding, one.protocol_version, one.url
 
@@ -87,7 +87,7 @@ def test_an_interface_that_the_policy_forbids_is_passed_over() -> None:
         ("GRPC", "1.0", "127.0.0.1:50051"), ("JSONRPC", "1.0", "http://127.0.0.1:9010/")
     )
     policy = NetworkPolicy.public(allowed=("127.0.0.1:9010",))
-    usable = usable_card(card, local, has_token=False, policy=policy)
+    usable = usable_card(card, local, has_credentials=False, policy=policy)
     assert usable.supported_interfaces[0].protocol_binding == "JSONRPC"
 
 
@@ -99,4 +99,4 @@ def test_a_binding_that_is_not_spoken_here_is_passed_over() -> None:
 
 
 def test_a_token_passes_over_grpc_on_another_port() -> None:
-    assert called(card_with(GRPC, REST), has_token=True) == REST
+    assert called(card_with(GRPC, REST), has_credentials=True) == REST

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from a2a.types import (
     Message,
@@ -20,6 +21,7 @@ from a2a.utils.errors import InvalidParamsError, MethodNotFoundError
 from starlette.applications import Starlette
 
 from tau_bridge import errors
+from tau_bridge.a2a.credentials import NONE, AgentAuth, Credentials, Send
 from tau_bridge.a2a.extensions import REQUESTED_EXTENSIONS, TRACEABILITY_KEY
 from tau_bridge.a2a.faults import RPC_FAULTS, RpcStatusError
 from tau_bridge.a2a.guard import Exchange, default_ssl_context, exchange
@@ -47,6 +49,7 @@ from a2a.types.a2a_pb2_grpc import (  # noqa: E402
 from tau_bridge.a2a.grpc_transport import open_grpc  # noqa: E402
 from tests.fakes.agents import card_for, card_route  # noqa: E402
 from tests.fakes.grpc_serving import serve_grpc  # noqa: E402
+from tests.fakes.shop import TokenServer  # noqa: E402
 
 BRISK = MessengerLimits(retry_wait_s=0.001, settle_s=0.01, poll_interval_s=0.001)
 
@@ -355,11 +358,17 @@ async def greets(_: Any, __: Any) -> AsyncIterator[StreamResponse]:
     yield said("hi")
 
 
+def never(*_: object) -> Any:
+    """Stands for what nobody calls."""
+    raise AssertionError
+
+
 async def first_answer(
     url: str,
     *,
     resolver: Resolver = system_resolver,
-    token: str | None = None,
+    credentials: Credentials = NONE,
+    send: Send = never,
     streaming: bool = False,
 ) -> StreamResponse:
     """Sends one message to a gRPC interface, without a card that was fetched; no repeats."""
@@ -370,7 +379,7 @@ async def first_answer(
             gate=Gate(NetworkPolicy.open(), resolver=resolver),
             ssl_context=default_ssl_context(),
             limits=BRISK,
-            token=token,
+            auth=AgentAuth(url, credentials, send=send, learn=lambda _: None),
             retry_policy=RetryPolicy(max_retries=0),
             sleep=asyncio.sleep,
         )
@@ -502,20 +511,44 @@ async def test_a_token_goes_along_where_the_port_is_the_cards() -> None:
         add_A2AServiceServicer_to_server(Agent(tells_metadata), server)
 
     async with serve_grpc(register) as url:
-        event = await first_answer(url, token="s3cret", streaming=True)
+        event = await first_answer(url, credentials=Credentials.of_bearer("s3cret"), streaming=True)
     told = json.loads(event.message.parts[0].text)
     assert (told["authorization"], told["traceparent"]) == ("Bearer s3cret", "00-1")
+
+
+async def test_a_token_of_oauth_goes_along_and_is_renewed_where_it_is_refused(
+    serving: Serving,
+) -> None:
+    tokens, refused = TokenServer(), []
+
+    async def refuses_once(request: Any, context: Any) -> AsyncIterator[StreamResponse]:
+        if not refused:
+            refused.append(dict(context.invocation_metadata())["authorization"])
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "expired")
+        async for event in tells_metadata(request, context):
+            yield event
+
+    def register(server: Any) -> None:
+        add_A2AServiceServicer_to_server(Agent(refuses_once), server)
+
+    client = Credentials.of_client(f"{serving(tokens)}/token", "me:s3cr3t!")
+    sent = client | Credentials.of_header("X-Gateway", "through")
+    async with serve_grpc(register) as url, httpx.AsyncClient() as http:
+        event = await first_answer(url, credentials=sent, send=http.send, streaming=True)
+    told = json.loads(event.message.parts[0].text)
+    assert told["x-gateway"] == "through"
+    assert [refused[0], told["authorization"]] == [f"Bearer {each}" for each in tokens.valid]
 
 
 async def test_a_token_is_not_sent_to_another_port(
     serving: Serving, recorder: TraceRecorder
 ) -> None:
     url = serving(raw_grpc_agent(Agent(tells_metadata)))
-    messenger = Messenger(limits=BRISK, tokens={url: "s3cret"})
+    messenger = Messenger(limits=BRISK, credentials={url: Credentials.of_bearer("s3cret")})
     error = await failure(url, messenger, recorder)
     await messenger.aclose()
     assert type(error) is errors.AgentAccessError
-    assert "would send the bearer token" in str(error)
+    assert "would send the credentials" in str(error)
 
 
 # --- Without the extra --------------------------------------------------------------------------

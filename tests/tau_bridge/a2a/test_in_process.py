@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
 from tau_bridge import errors
+from tau_bridge.a2a.credentials import Credentials
 from tau_bridge.a2a.guard import Exchange, exchange
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
@@ -236,7 +237,9 @@ async def test_an_application_is_called_whatever_the_policy_says(recorder: Trace
 
 async def test_a_token_goes_along_and_is_not_recorded(recorder: TraceRecorder) -> None:
     app = RequestLog(scripted_agent(lambda *_: "it is tok-0123456789"))
-    messenger = Messenger(apps={SHOP: app}, tokens={SHOP: "tok-0123456789"})
+    messenger = Messenger(
+        apps={SHOP: app}, credentials={SHOP: Credentials.of_bearer("tok-0123456789")}
+    )
     await messenger.conversation(SHOP, recorder=recorder).send("hello")
     await messenger.aclose()
     assert {seen.headers["authorization"] for seen in app.requests} == {"Bearer tok-0123456789"}

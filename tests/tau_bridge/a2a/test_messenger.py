@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from evals.trace import CallType, Provenance
+from tau_bridge.a2a.credentials import Credentials
 from tau_bridge.a2a.extensions import (
     REQUESTED_EXTENSIONS,
     TIMESTAMP_SAMPLE_URI,
@@ -262,7 +263,7 @@ async def test_a_token_goes_to_its_own_agent_alone(
 ) -> None:
     known, other = RequestLog(scripted_agent(echo)), RequestLog(scripted_agent(echo))
     known_url, other_url = serving(known), serving(other)
-    messenger = Messenger(tokens={f"{known_url}/": "s3cret"})
+    messenger = Messenger(credentials={f"{known_url}/": Credentials.of_bearer("s3cret")})
     for url in (known_url, other_url):
         await messenger.conversation(url, recorder=recorder).send("one")
     await messenger.aclose()
@@ -278,20 +279,15 @@ async def test_a_secret_that_an_agent_repeats_is_not_recorded(
 
     parrot = serving(raw_agent(repeat))
     polite = serving(scripted_agent(lambda _t, _c: "your token is s3cret"))
-    messenger = Messenger(tokens={parrot: "s3cret", polite: "s3cret"})
+    messenger = Messenger(
+        credentials=dict.fromkeys((parrot, polite), Credentials.of_bearer("s3cret"))
+    )
     with pytest.raises(AgentProtocolError) as caught:
         await messenger.conversation(parrot, recorder=recorder).send("one")
     await messenger.conversation(polite, recorder=recorder).send("one")
     await messenger.aclose()
     assert "s3cret" not in str(caught.value)
     assert "s3cret" not in recorder.trace().to_json()
-
-
-@pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "tokén"])
-def test_what_cannot_be_a_token_is_refused_without_showing_it(token: str) -> None:
-    with pytest.raises(ValueError, match="bearer token") as caught:
-        Messenger(tokens={"http://h:1": token})
-    assert not token or token not in str(caught.value)
 
 
 async def test_the_card_tells_who_the_agent_is(serving: Serving, messenger: Messenger) -> None:

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tau_bridge.a2a.address import AgentAddress
+from tau_bridge.a2a.credentials import NONE
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.agent_check.checking import check_agent
@@ -21,7 +22,7 @@ def target():
         return replace(
             Target(
                 address=AgentAddress.parse(url),
-                token=None,
+                credentials=NONE,
                 limits=LIMITS,
                 policy=NetworkPolicy.open(),
                 runtime=Runtime.system(),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tau_bridge.a2a.credentials import Credentials
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.errors import AgentForbiddenError
 from tests.fakes import RequestLog, closed_port, fails, hanging_card, hangs, rejects
@@ -87,6 +88,6 @@ async def test_a_token_is_sent_and_seen_nowhere(check):
     app = with_card(
         wants_token(shop_agent(), token), lambda card: card.update(name=f"I know {token}")
     )
-    result = await check(app, token=token)
+    result = await check(app, credentials=Credentials.of_bearer(token))
     assert result.verdict == "ready"
     assert token not in result.model_dump_json()

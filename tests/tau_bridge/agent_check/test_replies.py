@@ -7,6 +7,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from tau_bridge.a2a.credentials import NONE, Credentials
 from tau_bridge.clock import Runtime, random_id
 from tests.fakes import (
     RequestLog,
@@ -18,7 +19,7 @@ from tests.fakes import (
     sse,
 )
 from tests.fakes.hostile import says, task_event
-from tests.fakes.shop import Shop, call, shop_agent, wants_token, with_card
+from tests.fakes.shop import Shop, call, lets_in, shop_agent, wants_token, with_card
 
 TOKEN = "a-secret-of-many-letters"
 
@@ -218,44 +219,90 @@ async def test_an_agent_that_wants_a_token_asks_for_it(check, statuses, of):
     app = with_card(wants_token(shop_agent(), TOKEN), requiring(SCHEME))
     result = await check(app)
     assert statuses(result) == {"interfaces": "fails", "authentication": "fails"}
-    assert "declares 'bearer' (bearer) -> give its bearer token" in of(result, "authentication")
+    assert "declares 'bearer' (bearer) -> give them: --credential bearer=VARIABLE" in of(
+        result, "authentication"
+    )
     assert result.messages_sent == 1
 
 
 async def test_an_agent_that_keeps_its_word_is_ok_with_the_token(check, statuses, of):
     app = with_card(wants_token(shop_agent(), TOKEN), requiring(SCHEME))
-    result = await check(app, token=TOKEN)
+    result = await check(app, credentials=Credentials.of_bearer(TOKEN))
     assert statuses(result) == {}
-    assert "refuses requests without a token" in of(result, "authentication")
+    assert "refuses requests without credentials" in of(result, "authentication")
 
 
 async def test_a_wrong_token_fails(check, of):
     app = with_card(wants_token(shop_agent(), TOKEN), requiring(SCHEME))
-    assert "it refuses the token" in of(await check(app, token="wrong"), "authentication")
+    assert "it refuses the credentials" in of(
+        await check(app, credentials=Credentials.of_bearer("wrong")), "authentication"
+    )
 
 
-@pytest.mark.parametrize("token", [None, TOKEN])
-async def test_an_open_agent_that_declares_credentials_is_a_warning(check, statuses, token):
-    result = await check(with_card(shop_agent(), requiring(SCHEME)), token=token)
+@pytest.mark.parametrize("credentials", [NONE, Credentials.of_bearer(TOKEN)])
+async def test_an_open_agent_that_declares_credentials_is_a_warning(check, statuses, credentials):
+    result = await check(with_card(shop_agent(), requiring(SCHEME)), credentials=credentials)
     assert statuses(result) == {"authentication": "warning"}
 
 
 async def test_credentials_that_are_wanted_and_not_declared_are_a_warning(check, statuses):
-    result = await check(wants_token(shop_agent(), TOKEN), token=TOKEN)
+    result = await check(wants_token(shop_agent(), TOKEN), credentials=Credentials.of_bearer(TOKEN))
     assert statuses(result) == {"authentication": "warning"}
 
 
-async def test_an_agent_that_takes_no_bearer_token_is_told_so(check, of):
-    app = with_card(wants_token(shop_agent(), TOKEN), requiring(API_KEY))
-    assert "none of its ways to authenticate is a bearer token" in of(
+WAYS = [
+    ({"httpAuthSecurityScheme": {"scheme": "Bearer"}}, "bearer=VARIABLE"),
+    ({"httpAuthSecurityScheme": {"scheme": "basic"}}, "basic=VARIABLE"),
+    ({"apiKeySecurityScheme": {"name": "X-API-Key", "location": "header"}}, "header:X-API-Key=VARIABLE"),
+    ({"apiKeySecurityScheme": {"name": "key", "location": "query"}}, "query:key=VARIABLE"),
+    ({"apiKeySecurityScheme": {"name": "sid", "location": "cookie"}}, "cookie:sid=VARIABLE"),
+    ({"mtlsSecurityScheme": {}}, "certificate=@FILE"),
+    ({"openIdConnectSecurityScheme": {"openIdConnectUrl": "https://id.test"}}, "bearer=VARIABLE"),
+    (
+        {"oauth2SecurityScheme": {"flows": {"clientCredentials": {
+            "tokenUrl": "https://id.test/token", "scopes": {"read": "all"},
+        }}}},
+        "oauth2:https://id.test/token#read=VARIABLE",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("scheme", "flag"), WAYS)
+async def test_what_a_card_declares_is_told_as_a_flag(check, of, scheme, flag):
+    app = with_card(wants_token(shop_agent(), TOKEN), requiring({"way": scheme}))
+    found = of(await check(app), "authentication")
+    assert f"-> give them: --credential {flag}, a variable's name, or @FILE" in found
+    wrong = of(await check(app, credentials=Credentials.of_bearer("wrong")), "authentication")
+    assert "it refuses the credentials; its card declares 'way' " in wrong
+    assert f"--credential {flag}" in wrong
+
+
+async def test_several_that_go_together_are_told_together(check, of):
+    both = {"key": WAYS[2][0], "token": WAYS[0][0]}
+    app = with_card(wants_token(shop_agent(), TOKEN), requiring(both))
+    flags = "--credential header:X-API-Key=VARIABLE --credential bearer=VARIABLE"
+    assert flags in of(await check(app), "authentication")
+
+
+async def test_a_scheme_that_nobody_knows_is_told(check, of):
+    unknown = {"way": {"httpAuthSecurityScheme": {"scheme": "Digest"}}}
+    app = with_card(wants_token(shop_agent(), TOKEN), requiring(unknown))
+    assert "none of its ways to authenticate is known here" in of(
         await check(app), "authentication"
     )
+
+
+async def test_an_agent_with_a_key_of_its_own_is_ready_with_it(check, statuses):
+    app = lets_in(shop_agent(), lambda request: request.headers.get("x-api-key") == TOKEN)
+    keyed = with_card(app, requiring(API_KEY))
+    result = await check(keyed, credentials=Credentials.of_header("X-API-Key", TOKEN))
+    assert statuses(result) == {}
 
 
 async def test_looking_whether_it_is_open_costs_no_message(check):
     let_in = RequestLog(shop_agent(protocols=("1.0",)))
     everything = RequestLog(wants_token(let_in, TOKEN))
-    await check(everything, token=TOKEN)
+    await check(everything, credentials=Credentials.of_bearer(TOKEN))
     methods = [each.json()["method"] for each in let_in.posts]
     assert methods == ["SendStreamingMessage", "SendMessage", "SendStreamingMessage"]
     assert len(everything.posts) == 4
@@ -263,7 +310,7 @@ async def test_looking_whether_it_is_open_costs_no_message(check):
 
 async def test_an_open_agent_is_asked_for_a_task_and_not_sent_another_message(check):
     agent = RequestLog(with_card(shop_agent(protocols=("1.0",)), requiring(SCHEME)))
-    await check(agent, token=TOKEN)
+    await check(agent, credentials=Credentials.of_bearer(TOKEN))
     assert [each.json()["method"] for each in agent.posts][3:] == ["GetTask"]
 
 

@@ -17,6 +17,7 @@ from adk_agent.play.evaluation import evaluate, resume
 from adk_agent.play.executors.cluster import connected
 from adk_agent.runs.store import load_report, load_trials
 from adk_agent.runs.tracking import read_status
+from tau_bridge.a2a.credentials import Credentials
 from tests.fakes import scripted_agent, serve
 from tests.fakes.runtime import manual_runtime
 
@@ -146,7 +147,7 @@ def killed(tmp_path_factory):
             os.kill(victims[0], signal.SIGKILL)
 
     async def play(executor, on_progress):
-        deps = deps_of(folder / executor, executor, tokens={url: TOKEN})
+        deps = deps_of(folder / executor, executor, credentials={url: Credentials.of_bearer(TOKEN)})
         await evaluate(plan_of(url), deps, request="r", run_id="run-1", on_progress=on_progress)
 
     with serve(agent.app()) as url:
