@@ -1,4 +1,4 @@
-"""What agents are sent, as flags and the configuration file name it."""
+"""Credentials of agents, as flags and the configuration file name them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def _one_of(remote: Sequence[Participant], agent: str) -> Participant:
         meant = remote
     else:
         meant = [each for each in remote if agent in (each.role, each.address)]
-        meant = meant or [each for each in remote if agent_key(each.address) == agent_key(agent)]
+        if not meant and "://" in agent:
+            key = agent_key(agent)
+            meant = [each for each in remote if agent_key(each.address) == key]
     if len(meant) == 1:
         return meant[0]
     known = ", ".join(each.address for each in remote) or "none at an address"

@@ -26,7 +26,9 @@ FORMS = (
 )
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_SPLIT = re.compile(r"(?P<how>oauth2:.*|[^=]*?)=(?P<source>@.+|[^=]*)", re.DOTALL)
+_SPLIT = re.compile(
+    r"(?P<how>oauth2:.*?(?==@)|oauth2:.*|[^=]*?)=(?P<source>@.+|[^=]*)", re.DOTALL
+)
 _NAMED = ("header", "query", "cookie", "oauth2")
 _ALONE = ("bearer", "basic", "certificate")
 _OWN_HEADERS = frozenset(
@@ -42,7 +44,7 @@ class CredentialSource(BaseModel):
 
     kind: str
     name: str = ""
-    """Of the header, the key in the query, or the cookie; of OAuth 2.0 the address for tokens."""
+    """The name of the header, key or cookie; for OAuth 2.0 the address that gives tokens."""
     scope: str = ""
     variable: str | None = None
     file: str | None = None

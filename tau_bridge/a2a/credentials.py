@@ -47,7 +47,7 @@ class ClientCredentials:
 
 @dataclass(frozen=True, kw_only=True)
 class Credentials:
-    """What is sent to one agent with each request.
+    """Everything that is sent to one agent with each request.
 
     `secrets` are the texts that nobody else may see.
     """

@@ -53,6 +53,8 @@ def _problem(error: Any, place: Place, data: Mapping[str, Any]) -> str:
         problem = str(error["ctx"]["error"])
         return f"{where}: {problem}" if where else problem
     if kind == "string_pattern_mismatch":
+        if "credentials" in place:
+            return f"{where} is NAME=VARIABLE or NAME=@FILE, never the secret itself; see docs/agents.md"
         return f"{where} is the name of an environment variable, never a token"
     if kind in ("too_short", "string_too_short"):
         return f"{where} is empty"
@@ -70,7 +72,7 @@ def _problem(error: Any, place: Place, data: Mapping[str, Any]) -> str:
 def _unknown(key: str, table: str, known: type[BaseModel] | None) -> str:
     """Say which key was probably meant, and where it stands."""
     if key.lower() in _SECRETS:
-        return f'{key!r}: a secret never stands in this file; write token_env = "VARIABLE", or token_file'
+        return f'{key!r}: a secret never stands in this file; write token_env = "VARIABLE", token_file or credentials'
     here = f" in {table}" if table else ""
     names = tuple(known.model_fields) if known is not None else ()
     other = _OTHER_NAMES.get(key.lower())

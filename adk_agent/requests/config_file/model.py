@@ -55,8 +55,11 @@ class AgentEntry(_Table):
     """The name of the environment variable that holds its bearer token, never the token itself."""
     token_file: Text | None = None
     """The file that holds its bearer token, relative to this file."""
-    credentials: tuple[Annotated[str, Field(pattern=CREDENTIAL_PATTERN)], ...] = ()
-    """What else it is sent, each as `NAME=VARIABLE` or `NAME=@FILE`, relative to this file: `header:X-API-Key=MY_KEY`. Never the value itself."""
+    credentials: Annotated[
+        tuple[Annotated[str, Field(pattern=CREDENTIAL_PATTERN)], ...], Field(strict=False)
+    ] = ()
+    """Its other credentials, each as `NAME=VARIABLE` or `NAME=@FILE`, relative to this file:
+    `header:X-API-Key=MY_KEY`. Never the value itself."""
 
     @model_validator(mode="before")
     @classmethod

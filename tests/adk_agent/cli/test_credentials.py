@@ -1,0 +1,163 @@
+"""Credentials of agents by flag, by file, by name and from Python: sent, and kept nowhere."""
+
+import pytest
+
+from adk_agent.requests.credentials import parse_credential
+from adk_agent.requests.registry import AgentRegistry, CardSummary, RegisteredAgent
+from adk_agent.runs.store import load_report
+from adk_agent.runs.tracking import run_ids
+from tests.fakes import scripted_agent, serve
+from tests.fakes.shop import lets_in
+
+pytestmark = pytest.mark.usefixtures("quick_start")
+
+KEY, OTHER = "a-key-of-many-letters", "another-key-of-letters"
+RUN = ["run", "--domain", "mock", "--task-ids", "create_task_1", "--offline"]
+CARD = CardSummary(
+    name="s", description="", version="1", skills=(), streaming=True,
+    protocol_version="1.0", transport="JSONRPC",
+)  # fmt: skip
+
+
+def keyed(key):
+    """An agent that answers who has its key, and repeats it."""
+    agent = scripted_agent(lambda text, context: f"I know {key}")
+    return lets_in(agent, lambda request: request.headers.get("x-api-key") == key)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SHOP_KEY", KEY)
+    monkeypatch.setenv("OTHER_KEY", OTHER)
+    return tmp_path
+
+
+def was_let_in(folder):
+    report = load_report(folder / "results", run_ids(folder / "results")[0])
+    return {trial.participant: trial.status == "scored" for trial in report.trials}
+
+
+def assert_kept_nowhere(folder, *texts):
+    every = [*texts, *(path.read_text() for path in folder.rglob("*") if path.is_file())]
+    assert not [text for text in every if KEY in text or OTHER in text]
+
+
+def test_a_key_is_sent_and_kept_nowhere(shell, folder):
+    with serve(keyed(KEY)) as url:
+        credential = ["--credential", "header:X-API-Key=SHOP_KEY"]
+        code, out, err = shell(*RUN, "--agent", url, *credential)
+        assert code == 0
+        assert was_let_in(folder) == {url: True}
+        checked = shell("check", url, *credential)
+        assert f"--agent {url} --domain DOMAIN --num-tasks 5 {' '.join(credential)}" in checked[1]
+    assert_kept_nowhere(folder, out, err, checked[1])
+
+
+def test_without_it_the_run_says_what_to_do_and_goes_on_with_it(shell, folder):
+    with serve(keyed(KEY)) as url:
+        code, out, err = shell(*RUN, "--agent", url)
+        assert code == 3
+        assert "give the credentials of this agent; `greenroom check` says which" in out + err
+        assert was_let_in(folder) == {url: False}
+        code, out, err = shell("resume", "--credential", "header:X-API-Key=SHOP_KEY", "--offline")
+        assert code == 0
+    assert was_let_in(folder) == {url: True}
+
+
+def test_several_agents_have_each_their_own(shell, folder):
+    with serve(keyed(KEY)) as one, serve(keyed(OTHER)) as two:
+        agents = ["--agent", one, "--agent", two]
+        code, _, err = shell(*RUN, *agents, "--credential", "header:X-API-Key=SHOP_KEY")
+        assert code == 2
+        assert "no single agent is meant; write 'AGENT NAME=VARIABLE', with one of" in err
+        assert shell(*RUN, *agents, "--credential", "shop bearer=SHOP_KEY")[0] == 2
+        both = [f"{one} header:X-API-Key=SHOP_KEY", f"{two}/ header:X-API-Key=OTHER_KEY"]
+        code, out, err = shell(
+            *RUN, *agents, *(each for named in both for each in ("--credential", named))
+        )
+        assert code == 0
+    assert was_let_in(folder) == {one: True, two: True}
+    assert_kept_nowhere(folder, out, err)
+
+
+def test_a_file_names_them(shell, folder):
+    (folder / "secrets").mkdir()
+    with serve(keyed(KEY)) as url:
+        text = f"""[[agents]]
+address = "{url}"
+credentials = ["header:X-API-Key=@key.txt", "query:tenant=OTHER_KEY"]
+[[tasks]]
+domain = "mock"
+ids = ["create_task_1"]
+"""
+        (folder / "greenroom.toml").write_text(text)
+        code, _, err = shell("run", "--offline")
+        assert code == 3
+        assert "key.txt, a credential of" in err
+        (folder / "key.txt").write_text(f"{KEY}\n")
+        assert shell("run", "--offline")[0] == 0
+    assert was_let_in(folder) == {url: True}
+    (folder / "key.txt").unlink()
+    assert_kept_nowhere(folder)
+
+
+@pytest.mark.parametrize("written", ["header:X-API-Key", "x=sk-a-secret", "bearer=sk-a-secret"])
+def test_a_file_with_something_else_is_refused_without_repeating_it(shell, folder, written):
+    text = f'[[agents]]\naddress = "http://h:1"\ncredentials = ["{written}"]\n'
+    (folder / "greenroom.toml").write_text(text)
+    code, out, err = shell("run", "--offline")
+    assert code == 2
+    assert "line 3" in err
+    assert "sk-a" not in out + err
+
+
+def test_a_registered_agent_has_its_own(shell, folder):
+    with serve(keyed(KEY)) as url:
+        source = parse_credential("header:X-API-Key=SHOP_KEY")
+        agent = RegisteredAgent(name="shop-bot", url=url, card=CARD, credentials=(source,))
+        AgentRegistry(folder / "results").add(agent)
+        assert shell("check", "shop-bot")[0] in (0, 1)  # it is let in, and answers in prose
+        assert shell("run", "Evaluate shop-bot on one mock task", "--offline")[0] == 0
+    assert was_let_in(folder) == {url: True}
+    assert_kept_nowhere(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "a credential is one of"),
+        ("sk-a-secret", "a credential is one of"),
+        ("bearer=", "a credential is one of"),
+        ("bearer=sk-a-secret", "the name of an environment variable that is set here"),
+        ("bearer=NOBODY_SET_THIS", "the name of an environment variable that is set here"),
+        ("bearer=GREENROOM_AUTH_TOKEN", "a secret of Greenroom itself"),
+        ("bearer:x=SHOP_KEY", "takes no name"),
+        ("header=SHOP_KEY", "needs a name after a colon"),
+        ("header:Host=SHOP_KEY", "no header that can be given"),
+        ("cookie:a;b=SHOP_KEY", "no name of a cookie"),
+        ("oauth2:id.test/token=SHOP_KEY", "needs the http or https address"),
+        ("certificate=SHOP_KEY", "certificate=@FILE"),
+    ],
+)
+def test_what_names_no_credential_is_refused_without_repeating_it(shell, folder, text, why):
+    code, out, err = shell(*RUN, "--agent", "http://127.0.0.1:1", "--credential", text)
+    assert code == 2
+    assert why in err
+    assert "sk-a" not in out + err
+
+
+def test_the_forms_are_read_and_shown_alike(folder):
+    forms = [
+        "bearer=SHOP_KEY",
+        "basic=@/etc/shop",
+        "header:X-API-Key=SHOP_KEY",
+        "query:key=SHOP_KEY",
+        "oauth2:https://id.test/token?a=b#read,write=SHOP_KEY",
+        "oauth2:https://id.test/token=@/etc/a=b",
+        "certificate=@/etc/client.pem",
+    ]
+    for form in forms:
+        assert str(parse_credential(form)) == form
+    assert parse_credential(forms[4]).scope == "read write"
+    assert parse_credential("bearer=@x", base=folder).file == str(folder / "x")
