@@ -101,12 +101,15 @@ bench: setup  ## Run the scripts in performance/
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
 
+# What inspect-evals wants for benchmarks that are not played here.
+UNUSED = --prune datasets --prune pandas --prune pillow --prune debugpy
 EXPORT = $(UV) export --frozen --quiet --no-emit-project --no-header --format requirements.txt
 lock: | $(UV)  ## Resolve pyproject.toml again and write the locks (needs the network)
 	$(UV) lock
 	$(EXPORT) --extra tau2 --extra agentdojo --extra llm --group test --group lint --group docs --output-file requirements.lock
 	$(EXPORT) --all-extras --all-groups --output-file requirements-all.lock
-	$(EXPORT) --extra tau2 --extra agentdojo --extra llm --no-default-groups --output-file requirements-runtime.lock
+	$(EXPORT) --extra tau2 --extra agentdojo --extra llm --no-default-groups $(UNUSED) --output-file requirements-runtime.lock
+	$(EXPORT) --only-group purple --output-file requirements-purple.lock
 
 clean:  ## Remove caches and what was built (not .venv, .tools and results)
 	rm -rf dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

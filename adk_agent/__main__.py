@@ -1,17 +1,25 @@
-"""`python -m adk_agent`: serve the green agent; the entry point of the container image."""
+"""`python -m adk_agent`: serve the green agent, or run a command; the entry point of the image."""
 
-from __future__ import annotations
+from adk_agent.early_signals import end_by_signals
 
-import argparse
-import sys
+end_by_signals()  # before all that takes seconds to import
 
-from adk_agent.cli import serve
-from adk_agent.cli.edge import run_command
+import argparse  # noqa: E402
+import sys  # noqa: E402
+
+from adk_agent.cli import serve  # noqa: E402
+from adk_agent.cli.edge import run_command  # noqa: E402
+from adk_agent.cli.main import COMMANDS, console  # noqa: E402
 
 
 def main() -> int:
-    """Serve until interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m adk_agent")
+    """Serve until interrupted, or run the command that the first argument names."""
+    if sys.argv[1:2] and sys.argv[1] in COMMANDS:
+        console()
+    parser = argparse.ArgumentParser(
+        prog="python -m adk_agent",
+        epilog=f"a first argument that is a command of greenroom runs it: {', '.join(COMMANDS)}",
+    )
     serve.add_arguments(parser)
     return run_command(serve.execute, parser.parse_args())
 

@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import os
 import signal
 import sys
 import threading
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from purple_agent.catalogue import NEEDS_GOLD, REFERENCE, check_name, listing
 from purple_agent.errors import GoldScriptError, PurpleAgentError, UsageError, WiringError
 from purple_agent.settings import ReferenceSettings
-from purple_agent.sockets import Listener, listen
+from purple_agent.sockets import WILDCARDS, Listener, listen
 from purple_agent.stdin import StdinLines
 from purple_agent.teams.naming import is_team, parse_team
 
@@ -42,6 +43,8 @@ MEMORY = "memory"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code."""
+    # The first process of a container would ignore it until the servers handle it, a second later.
+    signal.signal(signal.SIGTERM, _end)
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         if words[:1] == [MEMORY]:
@@ -56,6 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # before the event loop handles the signal
         return 0
     return 0
+
+
+def _end(number: int, _: object) -> None:
+    os.write(2, f"ended by {signal.Signals(number).name} before it served\n".encode())
+    raise SystemExit(128 + number)
 
 
 def _serve_named(words: Sequence[str]) -> None:
@@ -241,8 +249,10 @@ async def _serve(
             _print({"agents": urls, **({"members": members} if members else {})})
             _follow_stdin(stdin, on_line=wire if arguments.wire else None, at_end=stop.set)
             return
+        everywhere = arguments.host in WILDCARDS
         for name, url in urls.items():
-            sys.stderr.write(f"{name} listens on {url} (Ctrl-C ends it)\n")
+            where = f"all addresses of this machine, such as {url}" if everywhere else url
+            sys.stderr.write(f"{name} listens on {where} (Ctrl-C ends it)\n")
 
     async with teams:
         await serve(

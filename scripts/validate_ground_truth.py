@@ -6,8 +6,14 @@ Every scenario that is a trace goes through the command that scores traces. Ever
 team is served by a command, and the green agent, asked over A2A to give it an exercise, must report
 the labels that the scenario has. The class follows from the labels that were found. A member that
 nobody asks cannot be seen from outside: a team with such a one is started by the green agent itself,
-which then knows all members. Both commands can be those of containers:
+which then knows all members. Both commands can be those of containers, on whose network the green
+agent may call everybody:
 
+    docker compose build
+    docker compose up -d green
+    export GREENROOM_ALLOWED_HOSTS=$(docker network inspect greenroom_default \
+      -f '{{(index .IPAM.Config 0).Subnet}}')
+    docker compose up -d green
     python scripts/validate_ground_truth.py --green http://127.0.0.1:9009 \
       --score-command "docker compose exec -T green greenroom score - --json --offline" \
       --team-command "docker run --rm --network greenroom_default --name team-{port} \

@@ -1,6 +1,8 @@
-"""Both locks and pyproject.toml in step, without the network."""
+"""All locks and pyproject.toml in step, without the network."""
 
+import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -13,9 +15,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = {
     name: (ROOT / name).read_text(encoding="utf-8")
-    for name in ("requirements-all.lock", "requirements.lock", "requirements-runtime.lock")
+    for name in (
+        "requirements-all.lock",
+        "requirements.lock",
+        "requirements-runtime.lock",
+        "requirements-purple.lock",
+    )
 }
-ALL, DEVELOPMENT, RUNTIME = LOCKS.values()
+ALL, DEVELOPMENT, RUNTIME, PURPLE = LOCKS.values()
 EXTRAS_APART = ("grpc", "ray")
 """Extras that neither the default environment nor the images have."""
 PIN = re.compile(r"^(?P<requirement>[A-Za-z0-9][^\\#\n]*?)\s*\\$", re.MULTILINE)
@@ -76,9 +83,30 @@ def blocks(lock: str) -> dict[str, str]:
 def test_each_lock_is_a_part_of_the_larger_one():
     assert blocks(RUNTIME).items() <= blocks(DEVELOPMENT).items(), "run `make lock`"
     assert blocks(DEVELOPMENT).items() <= blocks(ALL).items(), "run `make lock`"
+    every = pinned_versions(ALL)
+    assert all(pins <= every[name] for name, pins in pinned_versions(PURPLE).items())
 
 
-@pytest.mark.parametrize("lock", [DEVELOPMENT, RUNTIME])
+def test_the_lock_of_the_reference_agents_has_what_they_import():
+    imported = {
+        name.partition(".")[0]
+        for path in (ROOT / "purple_agent").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in (
+            [each.name for each in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom) and not node.level
+            else []
+        )
+    }
+    modules = {"a2a-sdk": "a2a", "mcp-types": "mcp_types"}
+    group = [Requirement(each).name for each in PYPROJECT["dependency-groups"]["purple"]]
+    ours = {*sys.stdlib_module_names, "purple_agent"}
+    assert imported - ours == {modules.get(name, name) for name in group}
+
+
+@pytest.mark.parametrize("lock", [DEVELOPMENT, RUNTIME, PURPLE])
 def test_ray_and_grpc_are_installed_for_who_asks_for_them_alone(lock):
     assert {"ray", "grpcio", "playwright"} & pinned_versions(lock).keys() == set()
 

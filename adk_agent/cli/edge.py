@@ -8,15 +8,20 @@ import errno
 import logging
 import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 
 from adk_agent.core.errors import GreenroomError, exit_code_of
 from adk_agent.core.escaping import escape_controls
+from adk_agent.core.files import require_writable, storage
+from adk_agent.core.settings import Settings
 from tau_bridge.errors import BridgeError
 
 OK, GATE_FAILED, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
 
+TEMPORARY = ".tmp"
+"""The folder for temporary files below that of the runs."""
 _STORAGE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 """Errors of a file system that takes no more."""
 
@@ -27,6 +32,7 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
     """Run a command and return its exit code; an error becomes one line on stderr."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
+        _provide_temporary_folder(parsed)
         return _executed(execute, parsed)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -47,6 +53,22 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
             file=sys.stderr,
         )
         return INCOMPLETE
+
+
+def _provide_temporary_folder(parsed: argparse.Namespace) -> None:
+    """Keep temporary files beside the runs where the system has no folder for them.
+
+    As in a container with a read-only root, and a volume for the runs.
+    """
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        results_dir = Settings.load(results_dir=vars(parsed).get("results_dir")).results_dir
+        require_writable(results_dir)
+        folder = results_dir.absolute() / TEMPORARY
+        with storage(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        tempfile.tempdir = os.environ["TMPDIR"] = str(folder)  # also for the processes begun here
 
 
 def _executed(execute: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+from adk_agent.early_signals import end_by_signals
+
 EPILOG = """\
 begin with: greenroom run --agent URL --domain NAME --num-tasks 5
 then:       greenroom ask "why did it fail?"
@@ -73,6 +75,7 @@ def console() -> NoReturn:
     if os.name == "nt":
         sys.stderr.write(ON_WINDOWS)
         sys.exit(3)
+    end_by_signals()
     gc.set_threshold(*_COLLECTED_AFTER)
     if "_ARGCOMPLETE" in os.environ:  # a shell asks how a line goes on
         parser, parsers = _parsers()

@@ -36,7 +36,9 @@ ANYBODY = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the A2A server, the same for `python -m adk_agent`."""
     parser.description = "Serve the green agent over A2A."
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument(
+        "--host", help="address to listen on (default: $GREENROOM_HOST, else 127.0.0.1)"
+    )
     parser.add_argument("--port", type=values.port, default=None, help="default: $PORT, else 8000")
     parser.add_argument("--card-url", metavar="URL", help="the address in the agent card")
     parser.add_argument(
@@ -57,6 +59,7 @@ def execute(parsed: argparse.Namespace) -> int:
     """Serve the green agent until it is stopped."""
     settings = Settings.load()
     require_writable(settings.results_dir)
+    parsed.host = parsed.host or settings.host
     port = settings.port if parsed.port is None else parsed.port
     card_url = checked_card_url(parsed.card_url)
     listener = bound_socket(parsed.host, port)  # before anything slow

@@ -58,6 +58,8 @@ class Settings(BaseSettings):
     )
     google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
     results_dir: Path = Field(DEFAULT_RESULTS_DIR, validation_alias="GREENROOM_RESULTS_DIR")
+    host: str = Field("127.0.0.1", validation_alias="GREENROOM_HOST")
+    """The address that the A2A service listens on unless a flag says otherwise."""
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
     """The port of the A2A service unless a flag says otherwise."""
     auth_token: SecretStr | None = Field(None, validation_alias="GREENROOM_AUTH_TOKEN")

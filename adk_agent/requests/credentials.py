@@ -26,9 +26,7 @@ FORMS = (
 )
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_SPLIT = re.compile(
-    r"(?P<how>oauth2:.*?(?==@)|oauth2:.*|[^=]*?)=(?P<source>@.+|[^=]*)", re.DOTALL
-)
+_SPLIT = re.compile(r"(?P<how>oauth2:.*?(?==@)|oauth2:.*|[^=]*?)=(?P<source>@.+|[^=]*)", re.DOTALL)
 _NAMED = ("header", "query", "cookie", "oauth2")
 _ALONE = ("bearer", "basic", "certificate")
 _OWN_HEADERS = frozenset(

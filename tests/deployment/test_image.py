@@ -1,6 +1,6 @@
 """The steps of the Dockerfile, performed in a fresh folder with the commands that stand in it.
 
-There is no container here, so this shows that the commands work, that the packages of the lock are
+Tests have no container, so this shows that the commands work, that the packages of the locks are
 enough, and that the entry points and health checks do what they should. It shows nothing of the
 base image, of the steps that need root (apt-get, useradd), and of the Python version of the image.
 """
@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 COSTLY = {"UV_COMPILE_BYTECODE", "UV_LINK_MODE"}
 """Left out: they take a minute and the disk, and change nothing of what is installed."""
-MAPPED = ("/opt/greenroom", "/src")
+MAPPED = ("/opt/greenroom", "/opt/app", "/src")
 NEEDS_ROOT = ("apt-get ", "useradd ", "install -d -o ", "rm -rf /var/lib/apt/lists")
 UNREACHABLE = re.compile(
     r"Failed to fetch|error sending request|dns error|No solution found.*not found"
@@ -81,7 +81,8 @@ class Image:
         for word in instruction.value.split():
             name, _, value = word.partition("=")
             if name == "PATH":
-                self._prepend(self.mapped(value.removesuffix(":$PATH")))
+                for folder in reversed(value.removesuffix(":$PATH").split(":")):
+                    self._prepend(self.mapped(folder))
             elif name not in COSTLY:
                 self.environment[name] = self.mapped(value)
 
@@ -142,6 +143,19 @@ def root(tmp_path):
     shutil.rmtree(tmp_path / "root", ignore_errors=True)
 
 
+def performed(root, stages, context, packages):
+    """An image with the packages of one stage, and the application."""
+    root.mkdir(parents=True)
+    image = Image(root)
+    for stage in ("tools", packages, "application"):
+        for instruction in stages[stage].instructions:
+            image.perform(instruction, context)
+    for instruction in stages["runtime"].instructions:
+        if instruction.name in {"ENV", "WORKDIR"}:
+            image.perform(instruction, context)
+    return image
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(2 * TIMEOUT_S)
 @pytest.mark.requirement("platform:image")
@@ -149,23 +163,29 @@ def root(tmp_path):
 def test_the_steps_of_the_dockerfile_make_two_agents_that_pass_the_smoke_test(
     stages, lineage, root, tmp_path
 ):
-    image = Image(root)
     context = make_context(tmp_path / "context")
-    for instruction in stages["build"].instructions:
-        image.perform(instruction, context)
-    for instruction in stages["runtime"].instructions:
-        if instruction.name in {"ENV", "WORKDIR"}:
-            image.perform(instruction, context)
-    home = image.folder
-    python = shutil.which("python", path=image.environment["PATH"])
-    assert python.startswith(f"{image.root}/opt/greenroom/")
-    shown = image.run("python -c 'import adk_agent; print(adk_agent.__file__)'")
-    assert shown.startswith(f"{image.root}/opt/greenroom/lib/")
+    green_image = performed(root / "green", stages, context, "green-packages")
+    purple_image = performed(root / "purple", stages, context, "purple-packages")
+    application = Path(f"{purple_image.root}/opt/app")
+    for path in application.iterdir():  # the stage copies this folder alone
+        if path.name != "purple_agent":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    home = green_image.folder
+    python = shutil.which("python", path=green_image.environment["PATH"])
+    assert python.startswith(f"{green_image.root}/opt/greenroom/")
+    shown = green_image.run("python -c 'import adk_agent; print(adk_agent.__file__)'")
+    assert shown.startswith(f"{green_image.root}/opt/app/")
+    assert "builtin:oracle" in green_image.run("python -m adk_agent list agents")
     for package in ONLY_FOR_DEVELOPERS:
-        image.run(f"! python -c 'import {package}' 2>/dev/null")
+        green_image.run(f"! python -c 'import {package}' 2>/dev/null")
+    for package in ("google.adk", "inspect_evals", "numpy", "adk_agent"):
+        purple_image.run(f"! python -c 'import {package}' 2>/dev/null")
+    (home / "results").mkdir()
     with (
-        started(image, lineage("purple")[-1], home, AGENT="null") as (purple, healthy),
-        started(image, lineage("green")[-1], home, GREENROOM_RESULTS_DIR=str(home / "results")) as (
+        started(purple_image, lineage("purple")[-1], home, AGENT="null") as (purple, healthy),
+        started(
+            green_image, lineage("green")[-1], home, GREENROOM_RESULTS_DIR=str(home / "results")
+        ) as (
             green,
             green_healthy,
         ),
@@ -173,7 +193,7 @@ def test_the_steps_of_the_dockerfile_make_two_agents_that_pass_the_smoke_test(
         smoke = [python, ROOT / "scripts" / "smoke.py", "--green", green, "--purple", purple]
         result = subprocess.run(
             [*smoke, "--wait", "120"],
-            env=image.environment,
+            env=green_image.environment,
             cwd=home,
             capture_output=True,
             text=True,
