@@ -6,9 +6,10 @@ import contextlib
 import fcntl
 import os
 import sqlite3
-from collections import OrderedDict
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from a2a.server.tasks import DatabaseTaskStore
 
 KEPT_IN_MEMORY = 500
-"""Tasks that have ended, or wait for an answer, that a store in memory keeps."""
+"""Tasks that have ended, or wait for an answer, that a store in memory keeps for each caller."""
+BYTES_IN_MEMORY = 32 * 2**20
+"""Bytes of them, by their size on the wire."""
 _AT_REST = ENDED_STATES | {TaskState.TASK_STATE_INPUT_REQUIRED}
 
 
@@ -75,31 +78,69 @@ def context_of(owner: str) -> ServerCallContext:
     return ServerCallContext(user=Caller(owner)) if owner else ServerCallContext()
 
 
+@dataclass
+class _AtRest:
+    """The tasks of one caller that are at rest, the one that rests longest first, with their sizes."""
+
+    sizes: dict[str, int] = field(default_factory=dict)
+    with_results: set[str] = field(default_factory=set)
+    total: int = 0
+
+    def remove(self, task_id: str) -> None:
+        self.total -= self.sizes.pop(task_id, 0)
+        self.with_results.discard(task_id)
+
+    def add(self, task: Task) -> None:
+        self.sizes[task.id] = task.ByteSize()
+        self.total += self.sizes[task.id]
+        if task.artifacts:
+            self.with_results.add(task.id)
+
+    def oldest(self) -> str:
+        """Return the task to drop: one without results if there is one, and never the latest."""
+        *others, _ = self.sizes
+        return next((each for each in others if each not in self.with_results), others[0])
+
+
 class BoundedTaskStore(InMemoryTaskStore):
-    """Tasks in memory. Of those that have ended or wait for an answer only the latest are kept.
+    """Tasks in memory. Of those that have ended or wait for an answer, each caller's latest are kept.
+
+    What works is never dropped, nor is the latest that rests. Answers go before evaluations, so
+    that five hundred greetings take no result away.
 
     Args:
-        kept: How many.
+        kept: How many of each caller.
         on_drop: Called with the id of every task that is dropped.
+        kept_bytes: How many bytes of each caller.
     """
 
-    def __init__(self, kept: int, on_drop: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        kept: int,
+        on_drop: Callable[[str], None] = lambda _: None,
+        *,
+        kept_bytes: int = BYTES_IN_MEMORY,
+    ) -> None:
         super().__init__()
-        self._kept = kept
+        self._kept, self._kept_bytes = kept, kept_bytes
         self._on_drop = on_drop
-        self._at_rest: OrderedDict[tuple[str, str], ServerCallContext] = OrderedDict()
+        self._at_rest: defaultdict[str, _AtRest] = defaultdict(_AtRest)
 
     async def save(self, task: Task, context: ServerCallContext) -> None:
-        """Keep a task, and drop the one that rests longest where they become too many."""
+        """Keep a task, and drop others of its caller where they become too many, or too large."""
         await super().save(task, context)
         owner = resolve_user_scope(context)
-        self._at_rest.pop((owner, task.id), None)
+        mine = self._at_rest[owner]
+        mine.remove(task.id)
         if task.status.state not in _AT_REST:
             return
-        self._at_rest[owner, task.id] = context_of(owner)
-        while len(self._at_rest) > self._kept:
-            (_, oldest), of_owner = self._at_rest.popitem(last=False)
-            await self.delete(oldest, of_owner)
+        mine.add(task)
+        while len(mine.sizes) > 1 and (
+            len(mine.sizes) > self._kept or mine.total > self._kept_bytes
+        ):
+            oldest = mine.oldest()
+            mine.remove(oldest)
+            await self.delete(oldest, context_of(owner))
             self._on_drop(oldest)
 
 

@@ -68,10 +68,38 @@ async def test_a_store_in_memory_keeps_the_latest_finished_tasks_and_all_running
     await store.save(a_task("b", TaskState.TASK_STATE_FAILED), hers)
     await store.save(a_task("a", TaskState.TASK_STATE_COMPLETED), mine)
     await store.save(a_task("c", TaskState.TASK_STATE_CANCELED), mine)
-    assert dropped == ["b"]
-    listed = await store.list(ListTasksRequest(), mine)
-    assert {task.id for task in listed.tasks} == {"running", "a", "c"}
-    assert (await store.list(ListTasksRequest(), hers)).tasks == []
+    assert dropped == []  # each caller has so many
+    await store.save(a_task("d", TaskState.TASK_STATE_CANCELED), mine)
+    assert dropped == ["a"]
+    assert await kept(store, mine) == {"running", "c", "d"}
+    assert await kept(store, hers) == {"b"}
+
+
+async def kept(store, caller):
+    return {task.id for task in (await store.list(ListTasksRequest(), caller)).tasks}
+
+
+async def test_what_has_results_is_kept_longer_than_answers():
+    store, mine = BoundedTaskStore(3), context_of("")
+    evaluation = a_task("evaluation", TaskState.TASK_STATE_COMPLETED)
+    evaluation.artifacts.add(artifact_id="a")
+    await store.save(evaluation, mine)
+    for number in range(20):
+        await store.save(a_task(f"hello-{number}", TaskState.TASK_STATE_COMPLETED), mine)
+    assert await kept(store, mine) == {"evaluation", "hello-18", "hello-19"}
+
+
+async def test_large_tasks_are_bounded_by_their_bytes_and_the_latest_is_kept():
+    dropped, mine, hers = [], context_of(""), context_of("her")
+    store = BoundedTaskStore(100, dropped.append, kept_bytes=5_000)
+    for task_id, size in (("a", 2_000), ("b", 2_000), ("c", 2_000), ("d", 9_000)):
+        task = a_task(task_id, TaskState.TASK_STATE_COMPLETED)
+        task.history.add(message_id="m").parts.add(text="x" * size)
+        await store.save(task, hers if task_id == "a" else mine)
+    assert dropped == ["b", "c"]
+    assert (await kept(store, mine), await kept(store, hers)) == ({"d"}, {"a"})
+    await store.save(a_task("e", TaskState.TASK_STATE_COMPLETED), mine)
+    assert await kept(store, mine) == {"e"}
 
 
 async def test_of_tasks_that_wait_for_an_answer_the_latest_are_kept_too():
