@@ -48,7 +48,7 @@ from adk_agent.service.conversation.traces import MAX_STEPS
 from adk_agent.service.jobs import MAX_RUNNING
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
-from adk_agent.service.stores import KEPT_IN_MEMORY
+from adk_agent.service.stores import BYTES_IN_MEMORY, KEPT_IN_MEMORY
 from adk_agent.service.sweep import KEPT_DAYS
 from evals.base import Evaluation, EvaluationContext, Tier
 from evals.diagnosis import ReplyFormat
@@ -361,9 +361,9 @@ def test_the_limits_of_the_service_are_right():
         "time from then until the body is complete": (f"{limits.body_timeout_s:g} s", "408"),
         "open connections": (f"{limits.connections}", "503"),
         "push notification configs of a task": (f"{MAX_CONFIGS_PER_TASK}", "-32602"),
-        "finished tasks in memory": (
-            f"{KEPT_IN_MEMORY}",
-            f"the oldest is forgotten; `sqlite:PATH` keeps all for {KEPT_DAYS} days",
+        "finished tasks in memory, of each caller": (
+            f"{KEPT_IN_MEMORY}, and {BYTES_IN_MEMORY // 2**20} MiB",
+            f"the oldest without results is forgotten, then the oldest; `sqlite:PATH` keeps all for {KEPT_DAYS} days",
         ),
         "steps in an artifact's trace": (f"{MAX_STEPS:,}", "the trace is left out"),
     }
