@@ -28,6 +28,7 @@ from adk_agent.service.limits import JSON_RPC_PATH
 from adk_agent.service.media_types import JSON_MEDIA_TYPE, JSON_MEDIA_TYPES, media_type
 
 logger = logging.getLogger(__name__)
+_sdk_logger = logging.getLogger(JsonRpcDispatcher.__module__)
 
 _MAX_ERRORS_SHOWN = 5
 _FIELDS = frozenset({"jsonrpc", "id", "method", "params"})
@@ -42,6 +43,7 @@ def jsonrpc_route(
     shutdown_grace_s: float,
 ) -> Route:
     """Build the route of protocols 1.0 and 0.3 at the root."""
+    _sdk_logger.addFilter(_is_told_once)
     dispatcher = JsonRpcDispatcher(
         handler,
         context_builder=context_builder,
@@ -67,6 +69,11 @@ def jsonrpc_route(
         return _with_result(answer) if body["method"] == _DELETE_0_3 else answer
 
     return Route(JSON_RPC_PATH, endpoint, methods=["POST"])
+
+
+def _is_told_once(record: logging.LogRecord) -> bool:
+    """Leave out the traceback of a request that is none: the next line says what is wrong with it."""
+    return record.msg != "Failed to parse request params"
 
 
 def _with_result(answer: Response) -> Response:

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from adk_agent.service.finite_json import NotFiniteError, finite_json
+from adk_agent.service.finite_json import UnwritableError, finite_json
 
 JSON_RPC_PATH = "/"
 
@@ -138,7 +138,7 @@ def _fault(body: bytes) -> str | None:
         finite_json(body)
     except UnicodeDecodeError:
         return "the body is not UTF-8"
-    except NotFiniteError as error:
+    except UnwritableError as error:
         return str(error)
     except (ValueError, RecursionError):
         return None
