@@ -15,6 +15,8 @@ from pydantic import BaseModel, ValidationError
 from adk_agent.core.errors import DamagedError, StorageError
 
 M = TypeVar("M", bound=BaseModel)
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+"""Modes of what holds conversations: their owner's alone."""
 SCHEMA = 1
 """Version of a run's files; raised when an earlier version would misread them."""
 _MOST_CHARS = 200
@@ -63,12 +65,16 @@ def open_folder(path: Path) -> Iterator[int]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[TextIO]:
+def whole_file(path: Path, *, mode: int = 0o666) -> Iterator[TextIO]:
     """Open a draft to write, which replaces the file when the block ends without an error.
 
     A reader sees the old text or the new one, never a part. Of several writers the last wins: each
     has its own draft. An existing path that is no regular file, such as a pipe or a device, is
     written to directly.
+
+    Args:
+        path: The file.
+        mode: Who may read and write a new file, before the umask.
 
     Raises:
         StorageError: It cannot be written.
@@ -82,20 +88,26 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     draft = path.with_name(f".{token_hex(8)}.part")
     with storage(path):
         try:
-            with draft.open("x", encoding="utf-8", newline="") as file:
+            with open_new(draft, mode) as file:
                 yield file
             os.replace(draft, path)  # noqa: PTH105 - says that an existing file is replaced
         finally:
             draft.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, text: str) -> None:
+def open_new(path: Path, mode: int) -> TextIO:
+    """Open a file that does not exist, with this mode before the umask."""
+    path.touch(mode, exist_ok=False)
+    return path.open("w", encoding="utf-8", newline="")
+
+
+def write_whole(path: Path, text: str, *, mode: int = 0o666) -> None:
     """Write the text of a file whole or not at all, as `whole_file` does.
 
     Raises:
         StorageError: It cannot be written.
     """
-    with whole_file(path) as file:
+    with whole_file(path, mode=mode) as file:
         file.write(text)
 
 

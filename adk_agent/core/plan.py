@@ -18,6 +18,8 @@ DEFAULT_SEED = 300
 """The official engine's default seed."""
 DEFAULT_MAX_STEPS = 200
 DEFAULT_MAX_CONCURRENCY = 4
+MAX_PARTICIPANTS = 100
+"""Agents of one request. Each is asked for its card before anything is played."""
 MAX_TRIALS = 100
 MAX_STEPS = 10_000
 MAX_CONCURRENCY = 1_000

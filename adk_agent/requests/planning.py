@@ -17,6 +17,7 @@ from adk_agent.core.plan import (
     EVERY_MEMBER,
     GULLIBLE,
     MAX_CONCURRENCY,
+    MAX_PARTICIPANTS,
     MAX_SEED,
     MAX_STEPS,
     MAX_TASKS,
@@ -192,6 +193,11 @@ class _Planner:
     def _participants(self) -> tuple[Participant, ...]:
         if not self._request.participants:
             raise RequestError("no agent is named to evaluate: give an address, or builtin:null")
+        if len(self._request.participants) > MAX_PARTICIPANTS:
+            raise RequestError(
+                f"{len(self._request.participants)} agents are named, and a request may have "
+                f"{MAX_PARTICIPANTS}: split it"
+            )
         distinct: dict[str, Participant] = {}
         for participant in self._request.participants:
             address = parse_address(participant.address)

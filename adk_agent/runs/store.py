@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,16 @@ from typing import Any, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from adk_agent.core.errors import DamagedError, RequestError, StorageError
-from adk_agent.core.files import SCHEMA, first_error, read_kept, refuse_newer, storage, write_whole
+from adk_agent.core.files import (
+    PRIVATE_FILE,
+    PRIVATE_FOLDER,
+    SCHEMA,
+    first_error,
+    read_kept,
+    refuse_newer,
+    storage,
+    write_whole,
+)
 from adk_agent.core.model_choice import RULES
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
@@ -113,14 +123,21 @@ class RunStore:
         """
         directory = results_dir / run_id
         with storage(directory):
-            directory.mkdir(parents=True, exist_ok=True)
+            results_dir.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(PRIVATE_FOLDER, exist_ok=True)
             if (directory / MANIFEST).exists():
                 raise FileExistsError(errno.EEXIST, "it already has a run")
             with contextlib.ExitStack() as opened:
-                trials = opened.enter_context(io.FileIO(directory / TRIALS, "a"))
+                trials = opened.enter_context(
+                    io.FileIO(directory / TRIALS, "a", opener=_open_private)
+                )
                 if config is not None:
-                    write_whole(directory / CONFIG, config)
-                write_whole(directory / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+                    write_whole(directory / CONFIG, config, mode=PRIVATE_FILE)
+                write_whole(
+                    directory / MANIFEST,
+                    manifest.model_dump_json(indent=2) + "\n",
+                    mode=PRIVATE_FILE,
+                )
                 opened.pop_all()  # keep the file open, since nothing failed
         return cls(directory, trials)
 
@@ -163,13 +180,17 @@ class RunStore:
     def finish(self, report: EvaluationReport, markdown: str) -> None:
         """Write the report, each file atomically."""
         # The JSON last: a run that has it needs no more writing.
-        write_whole(self.directory / MARKDOWN, markdown)
-        write_whole(self.directory / REPORT, report.to_json())
+        write_whole(self.directory / MARKDOWN, markdown, mode=PRIVATE_FILE)
+        write_whole(self.directory / REPORT, report.to_json(), mode=PRIVATE_FILE)
 
     def close(self) -> None:
         """Close the open file."""
         with storage(self.directory):
             self._trials.close()
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE_FILE)
 
 
 def load_report(results_dir: Path, run_id: str) -> EvaluationReport:

@@ -22,6 +22,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from adk_agent.core.errors import RequestError, RunCanceledError, StorageError
 from adk_agent.core.files import (
+    PRIVATE_FILE,
+    PRIVATE_FOLDER,
     SCHEMA,
     open_folder,
     overwrite,
@@ -144,7 +146,11 @@ class RunTracker:
 
     def _write(self) -> None:
         self._is_behind = False
-        write_whole(self._directory / _STATUS, self._status.model_dump_json(indent=2) + "\n")
+        write_whole(
+            self._directory / _STATUS,
+            self._status.model_dump_json(indent=2) + "\n",
+            mode=PRIVATE_FILE,
+        )
 
 
 @contextmanager
@@ -160,7 +166,8 @@ def tracked_run(
     directory = results_dir / run_id
     require_writable(directory)
     with storage(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+        results_dir.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(PRIVATE_FOLDER, exist_ok=True)
     with _locked(directory, run_id):
         with storage(directory):
             (directory / _CANCEL).unlink(missing_ok=True)

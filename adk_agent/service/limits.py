@@ -15,6 +15,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from adk_agent.service.finite_json import UnwritableError, finite_json
 
 JSON_RPC_PATH = "/"
+DRAINED_BYTES = 16 * 2**20
+"""Bytes beyond the limit that are read, and thrown away, so that the client reads the answer."""
+_AROUND_HEADER = len(b": \r\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +56,12 @@ class BodyLimit:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 413 or 408, or pass the request on with its whole body."""
+        """Answer 400, 408 or 413, or pass the request on with its whole body."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         try:
+            self._check_head(scope)
             body = await self._body(Headers(scope=scope), receive)
         except _RefusedError as refused:
             await refused.answer(scope, receive, send)
@@ -74,27 +78,53 @@ class BodyLimit:
             return
         await self._app(scope, _replay(body, receive), send)
 
+    def _check_head(self, scope: Scope) -> None:
+        """Refuse a head that is too large, which h11 sees only where it comes in pieces.
+
+        And one that tells the length of its body twice: two servers may read two bodies in it.
+        """
+        headers = scope["headers"]
+        names = {name for name, _ in headers}
+        line = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
+        size = line + sum(len(name) + len(value) + _AROUND_HEADER for name, value in headers)
+        if size > self._limits.header_bytes:
+            limit = self._limits.header_bytes
+            raise _RefusedError(400, f"the request line and headers are larger than {limit} bytes")
+        if {b"transfer-encoding", b"content-length"} <= names:
+            raise _RefusedError(400, "the request has both Transfer-Encoding and Content-Length")
+
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         announced = headers.get("content-length", "0")
-        if announced.isdecimal() and int(announced) > self._limits.body_bytes:
+        length = int(announced) if announced.isdecimal() else 0
+        waits = "expect" in headers  # to hear whether it may send its body
+        if length > self._limits.body_bytes + (0 if waits else DRAINED_BYTES):
             raise self._too_large()
         try:
             async with asyncio.timeout(self._limits.body_timeout_s):
                 return await self._read(receive)
         except TimeoutError:
+            if length > self._limits.body_bytes:
+                raise self._too_large() from None
             seconds = self._limits.body_timeout_s
             raise _RefusedError(408, f"the body did not arrive within {seconds:g} s") from None
 
     async def _read(self, receive: Receive) -> bytes | None:
-        chunks = bytearray()
+        chunks, received = bytearray(), 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
-            chunks += message.get("body", b"")
-            if len(chunks) > self._limits.body_bytes:
+            chunk = message.get("body", b"")
+            received += len(chunk)
+            if received <= self._limits.body_bytes:
+                chunks += chunk
+            is_last = not message.get("more_body", False)
+            # A client that still sends would lose the answer with its connection.
+            if received > self._limits.body_bytes and (
+                is_last or received > self._limits.body_bytes + DRAINED_BYTES
+            ):
                 raise self._too_large()
-            if not message.get("more_body", False):
+            if is_last:
                 return bytes(chunks)
 
     def _too_large(self) -> _RefusedError:

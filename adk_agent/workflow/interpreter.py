@@ -18,7 +18,7 @@ from google.genai import types
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.replies import Answer, Asked, Refused, Reply
 from adk_agent.core.escaping import escape_markdown
-from adk_agent.core.files import write_whole
+from adk_agent.core.files import PRIVATE_FILE, write_whole
 from adk_agent.requests.intent import Compare, Failures, Results, Why
 from adk_agent.results.digest import template_prose, unsupported_numbers
 from adk_agent.results.markdown import render_markdown
@@ -176,7 +176,7 @@ class _Interpreter:
 
     def _save(self, report: EvaluationReport, prose: str, author: str) -> None:
         text = render_markdown(report, interpretation=prose, author=author)
-        write_whole(self._deps.results_dir / report.run_id / MARKDOWN, text)
+        write_whole(self._deps.results_dir / report.run_id / MARKDOWN, text, mode=PRIVATE_FILE)
 
 
 def _about_report(session: state.Readable) -> _Words | None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import EvaluationPlan, Overrides, PlannedTasks
+from adk_agent.core.plan import MAX_PARTICIPANTS, EvaluationPlan, Overrides, PlannedTasks
 from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.agentbeats import find_json
 from adk_agent.requests.language.vocabulary import Vocabulary
@@ -408,3 +408,13 @@ def test_a_benchmark_stands_for_all_its_domains_or_for_those_that_are_named(pars
         domains(benchmark="tau2", domain=["retail", "business"])
     with pytest.raises(Refusal, match=r"config.benchmark is 'gaia'"):
         domains(benchmark="gaia")
+
+
+def test_a_request_has_a_bounded_number_of_agents(parse: Parse, benchmarks: Benchmarks) -> None:
+    def named(number: int) -> dict[str, Any]:
+        agents = {f"a{index}": f"http://h{index}.test:1" for index in range(number)}
+        return {"participants": agents, "config": {"domain": "mock", "num_tasks": 1}}
+
+    assert len(resolve(parse(named(MAX_PARTICIPANTS)), benchmarks).participants) == 100
+    with pytest.raises(RequestError, match="101 agents are named, and a request may have 100"):
+        resolve(parse(named(101)), benchmarks)

@@ -147,11 +147,11 @@ def test_no_file_stays_open_where_the_manifest_cannot_be_written(tmp_path, manif
     opened = []
 
     class Seen(io.FileIO):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
             opened.append(self)
 
-    def refuse(path, text):
+    def refuse(path, text, **options):
         raise StorageError("no space")
 
     monkeypatch.setattr(io, "FileIO", Seen)

@@ -1,5 +1,6 @@
 """What a client may send, and for how long, on raw sockets where that matters."""
 
+import contextlib
 import json
 import socket
 
@@ -36,6 +37,55 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(address):
         answer = read_all(connection)
     assert answer.startswith(b"HTTP/1.1 413")
     assert b"larger than 2000 bytes" in answer
+
+
+def test_who_asks_before_a_large_body_is_answered_at_once(address):
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2001\r\n\r\n"
+    with connected(address) as connection:
+        connection.sendall(head)
+        assert read_all(connection).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("size", [100_000, 2_000_000])
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_client_that_sends_all_before_it_listens_reads_the_answer(address, size, announced):
+    how = f"Content-Length: {size}" if announced else "Transfer-Encoding: chunked"
+    body = b"x" * size
+    if not announced:
+        body = b"%x\r\n%s\r\n0\r\n\r\n" % (size, body)
+    with connected(address) as connection:
+        connection.sendall(f"POST / HTTP/1.1\r\nHost: x\r\n{how}\r\n\r\n".encode() + body)
+        answer = read_all(connection)
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert answer.endswith(b'"the body is larger than 2000 bytes"}}')
+
+
+def test_a_body_without_an_end_is_not_read_for_ever(serve_edge, monkeypatch):
+    monkeypatch.setattr("adk_agent.service.limits.DRAINED_BYTES", 100_000)
+    with connected(serve_edge(limits=SMALL)) as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with contextlib.suppress(OSError):  # it was closed
+            while True:
+                connection.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+
+
+def test_a_request_that_tells_its_length_twice_is_refused_and_closed(address):
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"
+    with connected(address) as connection:
+        connection.sendall(head + b"0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = read_all(connection)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1") == 1
+    assert b"both Transfer-Encoding and Content-Length" in answer
+
+
+def test_headers_that_come_at_once_are_bounded_too(address):
+    with connected(address) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * 5_000 + b"\r\n\r\n")
+        answer = read_all(connection)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"larger than 4000 bytes" in answer
+    assert httpx.get(f"{address}/{'x' * 5_000}").status_code == 400
 
 
 def test_a_body_that_turns_out_too_large_is_refused(address):
