@@ -160,6 +160,32 @@ def redact_keys(text: str) -> str:
     return text
 
 
+_KINDS_IN_PROSE: Final = (
+    r"pass(?:word|wd|wort|phrase|code)?|pwd|pw|pin|secret|credentials?|token|mot\s+de\s+passe|contraseña"
+    r"|(?:api|access|secret|private|auth|bearer|client)[ _-]?(?:key|token|secret)"
+)
+_SAID: Final = re.compile(
+    rf"""(\b(?:{_KINDS_IN_PROSE})\b["']?\s*(?:[:=]|\bis\b|\bist\b|\best\b|\bes\b)\s*)
+    ("[^"\n]*"|'[^'\n]*'|\S+?)(?=[.,;!?]?(?:\s|$))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A secret in a sentence: `password: sunshine`, `the api key is 'two words'`."""
+_SAID_BARE: Final = re.compile(
+    r"(\b(?:password|passphrase|passcode|passwort|pwd|pw|pin)\s+)(?=\S*\d)(\S+?)(?=[.,;!?]?(?:\s|$))",
+    re.IGNORECASE,
+)
+"""`the password hunter2 works`; without a digit it may be `password reset`."""
+
+
+def redact_sentence(text: str) -> str:
+    """Mask what `redact_keys` masks, and secrets as people write them in a sentence.
+
+    For what a person asks for, where a word too many that is masked does no harm.
+    """
+    text = _SAID.sub(rf"\1{MASK}", redact_keys(text))
+    return _SAID_BARE.sub(rf"\1{MASK}", text)
+
+
 def names_secret(name: str) -> bool:
     """Tell whether a field of this name holds a credential, by the whole words of the name."""
     words = [word.casefold() for word in _WORDS.split(name) if word]

@@ -50,7 +50,7 @@ from adk_agent.runs.tracking import tracked_run
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmark import TaskRef
 from tau_bridge.errors import AgentError, AgentTimeoutError, AgentUnreachableError
-from tau_bridge.redaction import redact_keys
+from tau_bridge.redaction import redact_keys, redact_sentence
 from tau_bridge.seeds import trial_seeds
 from tau_bridge.tool_server import ToolServer
 
@@ -106,7 +106,7 @@ async def evaluate(
     """
     manifest = RunManifest(
         run_id=run_id or deps.new_run_id(),
-        request=redact_keys(request),
+        request=redact_sentence(request),
         plan=plan,
         created_at=deps.runtime.clock.now(),
         versions=dict(deps.versions),

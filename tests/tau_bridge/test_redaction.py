@@ -3,7 +3,14 @@
 import pytest
 from pydantic import SecretStr
 
-from tau_bridge.redaction import Redactor, names_secret, redact_error, redact_keys, redact_url
+from tau_bridge.redaction import (
+    Redactor,
+    names_secret,
+    redact_error,
+    redact_keys,
+    redact_sentence,
+    redact_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -99,3 +106,38 @@ def test_known_secrets_are_masked_the_longest_first_and_placeholders_are_not():
     redactor = Redactor([SecretStr("hunter2-x"), SecretStr("hunter2-x-long"), SecretStr("none")])
     assert redactor.text("none: hunter2-x-long, hunter2-x") == "none: ***, ***"
     assert Redactor([SecretStr("abcd")], min_chars=4, mask="[secret]").known("abcde") == "[secret]e"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("my password: sunshine, please", "my password: ***, please"),
+        ("password is sunshine.", "password is ***."),
+        ("Passwort ist geheim", "Passwort ist ***"),
+        ("mot de passe : soleil", "mot de passe : ***"),
+        ("la contraseña es sol", "la contraseña es ***"),
+        ("pw: hunter", "pw: ***"),
+        ("the passphrase is 'open sesame now', ok", "the passphrase is ***, ok"),
+        ('bob, password="a b"', "bob, password=***"),
+        ("API key: abcdef", "API key: ***"),
+        ("the password hunter2 works", "the password *** works"),
+        ("my pin is 1234", "my pin is ***"),
+        ("client-secret=zz", "client-secret=***"),
+    ],
+)
+def test_secrets_in_a_sentence_are_masked(said, kept):
+    assert redact_sentence(said) == kept
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "five airline tasks about password reset, three trials",
+        "what is the pass rate, and is pass^1 better?",
+        "tasks with token counts: 100",
+        "is it a secret?",
+        "the agent at http://h:9010 on tasks 1, 2 and 3",
+    ],
+)
+def test_what_speaks_of_no_secret_stays(said):
+    assert redact_sentence(said) == said
