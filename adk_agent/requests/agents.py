@@ -58,6 +58,13 @@ def parse_address(raw: str) -> str:
     except AddressError as exc:
         raise Refusal("bad-url", f"{str(exc)[:_MOST_SHOWN]}; for example {_EXAMPLE}") from exc
     parts = urlsplit(raw)
+    if "?" in raw or "#" in raw:
+        raise Refusal(
+            "bad-url",
+            f"the address of '{parts.scheme}://{parts.hostname}' must not carry a query, which may be"
+            " a key and would stand in every file: name a variable that holds it, by"
+            " --credential query:NAME=VARIABLE",
+        )
     if not _HOST.fullmatch(parts.hostname or "") or any(mark.isspace() for mark in raw):
         raise _bad_url(raw, "it names no host")
     return f"{parts.scheme.lower()}://{parts.netloc.lower()}{raw.split(parts.netloc, 1)[1]}"

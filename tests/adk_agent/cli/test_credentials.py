@@ -161,3 +161,20 @@ def test_the_forms_are_read_and_shown_alike(folder):
         assert str(parse_credential(form)) == form
     assert parse_credential(forms[4]).scope == "read write"
     assert parse_credential("bearer=@x", base=folder).file == str(folder / "x")
+
+
+@pytest.mark.parametrize("query", ["?key=sk-a-secret", "/?sk-a-secret", "/a?b=1#sk-a-secret"])
+def test_an_address_with_a_query_is_refused_without_repeating_it(shell, folder, query):
+    url = f"http://127.0.0.1:1{query}"
+    asked = [
+        (*RUN, "--agent", url),
+        ("run", f"Evaluate the agent at {url} on one mock task", "--offline"),
+        ("run", f'{{"participants": {{"agent": "{url}"}}, "config": {{"domain": "mock"}}}}'),
+        ("check", url),
+    ]
+    for arguments in asked:
+        code, out, err = shell(*arguments)
+        assert code == 2
+        assert "--credential query:NAME=VARIABLE" in err
+        assert "sk-a" not in out + err
+    assert not list(folder.rglob("*"))
