@@ -9,6 +9,7 @@ from pathlib import Path
 
 from adk_agent.cli.edge import INCOMPLETE, OK
 from adk_agent.cli.flags import A_RUN, add_results_dir, run_of
+from adk_agent.cli.terminal import say
 from adk_agent.runs.tracking import read_status, request_cancel
 
 WAIT_S = 15.0
@@ -43,12 +44,12 @@ def stop(results_dir: Path, run_id: str) -> int:
     until_s = time.monotonic() + WAIT_S
     while not (status := read_status(results_dir, run_id)).has_ended:
         if time.monotonic() >= until_s:
-            print(
+            say(
                 f"greenroom: run {run_id} was asked to stop, but has not stopped within "
                 f"{WAIT_S:g} s; see: greenroom status",
                 file=sys.stderr,
             )
             return INCOMPLETE
         time.sleep(_POLL_S)
-    print(f"Run {run_id}: {status.state}; its folder is {results_dir / run_id}")
+    say(f"Run {run_id}: {status.state}; its folder is {results_dir / run_id}")
     return OK

@@ -22,6 +22,7 @@ from adk_agent.cli.flags import (
     add_results_dir,
     settings_of,
 )
+from adk_agent.cli.terminal import write_data
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import BUILTIN_PREFIX
 from adk_agent.play.bundled import BundledAgents
@@ -85,7 +86,7 @@ def execute(parsed: argparse.Namespace) -> int:
     except AgentForbiddenError as error:
         raise RequestError(str(error)) from error
     if parsed.json:
-        print(json.dumps(check.model_dump(mode="json"), indent=2))
+        write_data(json.dumps(check.model_dump(mode="json"), indent=2))
     else:
         from adk_agent.cli.check_table import show_check  # imports rich
 

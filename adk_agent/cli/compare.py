@@ -7,6 +7,7 @@ import sys
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.cli.flags import A_RUN, add_results_dir, settings_of
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.results.comparison import RunComparison, compare_runs
 from adk_agent.results.comparison_text import summary
 from adk_agent.runs.naming import find_run
@@ -45,9 +46,9 @@ def execute(parsed: argparse.Namespace) -> int:
     _, second = results_so_far(*find_run(parsed.second, results_dir))
     found = compare_runs(first, second, other_data=parsed.other_data)
     if parsed.json:
-        sys.stdout.write(found.model_dump_json(indent=2) + "\n")
+        write_data(found.model_dump_json(indent=2) + "\n")
     else:
-        sys.stdout.write(summary(found))
+        write_data(summary(found))
     return _gate(found) if parsed.fail_on_regression else OK
 
 
@@ -63,10 +64,10 @@ def _gate(found: RunComparison) -> int:
         if row.is_regression
     ]
     if worse:
-        print(f"greenroom: regression: {', '.join(worse)}", file=sys.stderr)
+        say(f"greenroom: regression: {', '.join(worse)}", file=sys.stderr)
         return GATE_FAILED
     if found.undecided:
         why = "; ".join(found.undecided)
-        print(f"greenroom: no verdict: {why}", file=sys.stderr)
+        say(f"greenroom: no verdict: {why}", file=sys.stderr)
         return INCOMPLETE
     return OK

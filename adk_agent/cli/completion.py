@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from adk_agent.cli.edge import OK
+from adk_agent.cli.terminal import write_data
 from adk_agent.core.errors import GreenroomError
 from tau_bridge.errors import BridgeError
 
@@ -32,7 +33,7 @@ def execute(parsed: argparse.Namespace) -> int:
     """Print the code for a shell."""
     from argcomplete.shell_integration import shellcode
 
-    print(shellcode(["greenroom"], shell=parsed.shell))
+    write_data(shellcode(["greenroom"], shell=parsed.shell))
     return OK
 
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from adk_agent.cli.terminal import say
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import BUILTIN_PREFIX, EvaluationPlan
 from adk_agent.play.stop_rule import parse_stop_rule
 from adk_agent.requests.agent_tokens import TokenSource
@@ -53,7 +53,7 @@ def config_of(parsed: argparse.Namespace) -> LoadedConfig | None:
         return None
     config = read_config(path)
     stream = sys.stderr if parsed.json else sys.stdout
-    print(escape_controls(f"reading {path}"), file=stream, flush=True)
+    say(f"reading {path}", file=stream, flush=True)
     return config
 
 

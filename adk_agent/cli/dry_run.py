@@ -11,9 +11,9 @@ from typing import Any
 from adk_agent.cli.edge import OK, USAGE
 from adk_agent.cli.flags import playing_flags
 from adk_agent.cli.message import Message
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.conversation.replies import Asked, Play, Reading, Refused, Reply
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.requests.description import describe, equivalent_command
 from adk_agent.requests.intent import Ask, Evaluate, Intent, Refuse
@@ -62,11 +62,11 @@ def _show(intent: Intent, reading: Reading, parsed: argparse.Namespace) -> int:
         return code
     if isinstance(intent, Ask | Refuse):
         text = intent.question if isinstance(intent, Ask) else intent.reason
-        print(escape_controls(f"greenroom: {text}"), file=sys.stderr)
+        say(f"greenroom: {text}", file=sys.stderr)
         return code
     given = {name: value for name, value in fields.items() if name != "intent" and value}
     told = "".join(f"\n  {name}: {value}" for name, value in given.items())
-    print(escape_controls(f"Intent: {intent.intent}{told}\nRead by {reading.read_by}"))
+    say(f"Intent: {intent.intent}{told}\nRead by {reading.read_by}")
     return code
 
 
@@ -89,18 +89,14 @@ def _facts(reply: Reply, reading: Reading) -> dict[str, Any]:
 def _print_plan(
     plan: EvaluationPlan, reply: Reply, reading: Reading, parsed: argparse.Namespace
 ) -> None:
-    print(escape_controls(describe(plan)))
-    print(f"Read by {reading.read_by}")
+    say(describe(plan))
+    say(f"Read by {reading.read_by}")
     if isinstance(reply, Asked):
         doubts = reply.question.doubts
-        print(
-            escape_controls(
-                "\n".join(["", "To be confirmed (--yes):", *(f"  {each}" for each in doubts)])
-            )
-        )
+        say("\n".join(["", "To be confirmed (--yes):", *(f"  {each}" for each in doubts)]))
     command = f"{equivalent_command(plan)} {shlex.join(playing_flags(parsed))}".rstrip()
-    print(escape_controls(f"\nThe same, explicitly:\n{command}"))
+    say(f"\nThe same, explicitly:\n{command}")
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    write_data(json.dumps(value, indent=2, ensure_ascii=False))

@@ -12,8 +12,8 @@ import tempfile
 import traceback
 from collections.abc import Callable
 
+from adk_agent.cli.terminal import say
 from adk_agent.core.errors import GreenroomError, exit_code_of
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.files import require_writable, storage
 from adk_agent.core.settings import Settings
 from tau_bridge.errors import BridgeError
@@ -40,14 +40,14 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
         sys.stderr.close()  # a reader such as head has exited; Python would complain at exit
         return OK
     except (GreenroomError, BridgeError) as error:
-        print(escape_controls(f"greenroom: {error}"), file=sys.stderr)
+        say(f"greenroom: {error}", file=sys.stderr)
         return exit_code_of(error)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _STORAGE:
             return _storage_fault(error)
         logger.debug("unexpected error in a command", exc_info=True)
         where = traceback.extract_tb(error.__traceback__)[-1]
-        print(
+        say(
             f"greenroom: this is a fault of greenroom: {type(error).__name__}: {error} "
             f"({where.name}, line {where.lineno} of {where.filename})",
             file=sys.stderr,
@@ -82,5 +82,5 @@ def _storage_fault(error: OSError) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     where = repr(error.filename) if error.filename else "the output"
-    print(escape_controls(f"greenroom: cannot write {where}: {error.strerror}"), file=sys.stderr)
+    say(f"greenroom: cannot write {where}: {error.strerror}", file=sys.stderr)
     return INCOMPLETE

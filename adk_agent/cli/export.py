@@ -14,8 +14,8 @@ from pydantic import SecretStr
 
 from adk_agent.cli.edge import INCOMPLETE, OK
 from adk_agent.cli.flags import add_run, run_of, settings_of
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.errors import GreenroomError, RequestError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.redaction import ModelRedactor
 from adk_agent.core.settings import Settings, variables
 from adk_agent.present.exports.formats import Exporter, exporter_of, exporters
@@ -64,7 +64,7 @@ def execute(parsed: argparse.Namespace) -> int:
         _print(export.outputs)
         return OK
     for path in _write(export, results_dir / run_id, parsed.out):
-        print(path)
+        say(path)
     return OK
 
 
@@ -92,14 +92,12 @@ class NamedExport:
         try:
             export = _export(self.exporter, settings.results_dir, run_id, settings.secrets())
             for path in _write(export, folder, self.out):
-                print(escape_controls(f"{self.to}: {path}"), file=stream)
+                say(f"{self.to}: {path}", file=stream)
         except (GreenroomError, BridgeError) as error:
             again = shlex.join(["greenroom", "export", run_id, "--to", self.to])
-            print(
-                escape_controls(
-                    f"greenroom: exports: {self.to} was not written: {error}; the run is kept in "
-                    f"{folder}; write it later: {again}"
-                ),
+            say(
+                f"greenroom: exports: {self.to} was not written: {error}; the run is kept in "
+                f"{folder}; write it later: {again}",
                 file=sys.stderr,
             )
             return INCOMPLETE
@@ -134,9 +132,9 @@ def _export(
     export = exporter(run)
     if run.report.status == "interrupted":
         played, total = len(run.report.trials), run.report.plan.total_trials
-        print(f"greenroom: {played} of {total} trials of run {run_id} have ended", file=sys.stderr)
+        say(f"greenroom: {played} of {total} trials of run {run_id} have ended", file=sys.stderr)
     for note in export.notes:
-        print(f"greenroom: {escape_controls(note)}", file=sys.stderr)
+        say(f"greenroom: {note}", file=sys.stderr)
     return export
 
 
@@ -151,4 +149,4 @@ def _print(outputs: Sequence[Output]) -> None:
         names = ", ".join(output.name for output in outputs)
         raise RequestError(f"these are {len(outputs)} files ({names}): let --out name a folder")
     for chunk in outputs[0].chunks:
-        sys.stdout.write(chunk)
+        write_data(chunk, end="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.core.escaping import escape_controls
+from adk_agent.cli.terminal import say
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.meaning import figures_of, pass_1_of_all
 from adk_agent.results.report import EvaluationReport
@@ -94,4 +94,4 @@ def _judged(
 
 
 def _tell(text: str) -> None:
-    print(escape_controls(f"greenroom: --fail-under: {text}"), file=sys.stderr)
+    say(f"greenroom: --fail-under: {text}", file=sys.stderr)

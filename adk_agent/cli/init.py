@@ -18,8 +18,8 @@ from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import add_results_dir, settings_of
 from adk_agent.cli.schema import SCHEMA_FILE, schema_text
 from adk_agent.cli.selecting import Entries
+from adk_agent.cli.terminal import say
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.files import storage, write_whole
 from adk_agent.core.plan import Overrides
 from adk_agent.core.settings import variables
@@ -93,8 +93,8 @@ def execute(parsed: argparse.Namespace) -> int:
         write_whole(path.parent / SCHEMA_FILE, schema_text())
     write_whole(path, text)
     request = intent.request.model_copy(update={"num_trials": parsed.num_trials})
-    print(escape_controls(f"{path} is written: {in_brief(request)}"))
-    print(escape_controls(f"next: {_run(path)} --dry-run"))
+    say(f"{path} is written: {in_brief(request)}")
+    say(f"next: {_run(path)} --dry-run")
     return OK
 
 
@@ -160,7 +160,7 @@ def _answer(question: str, default: str, read: Callable[[str], T]) -> T:
         except EOFError:
             raise RequestError("nothing was written, because the questions had no answer") from None
         except (RequestError, DataError) as error:
-            print(escape_controls(str(error)))
+            say(str(error))
     raise RequestError("nothing was written, because no answer could be used")
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from adk_agent.cli import task_listing
 from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import add_results_dir, settings_of
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.conversation import listing as rows
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings, variables
 from adk_agent.play.evaluators import trace_evaluators
 from adk_agent.requests.registry import AgentRegistry
@@ -37,11 +37,11 @@ def execute(parsed: argparse.Namespace) -> int:
     """Print the requested list."""
     listed = _rows(parsed)
     if parsed.json:
-        print(json.dumps(listed, indent=2, ensure_ascii=False))
+        write_data(json.dumps(listed, indent=2, ensure_ascii=False))
     else:
         is_tasks = parsed.what == "tasks"
         for line in task_listing.lines(listed) if is_tasks else map(_line, listed):
-            print(escape_controls(line))
+            say(line)
     return OK
 
 
@@ -75,7 +75,7 @@ def _benchmarks() -> Benchmarks:
 
 def _warn(warnings: Iterable[str]) -> None:
     for warning in warnings:
-        print(f"greenroom: {escape_controls(warning)}", file=sys.stderr)
+        say(f"greenroom: {warning}", file=sys.stderr)
 
 
 def _all_benchmarks(_: argparse.Namespace) -> list[dict[str, Any]]:
@@ -124,7 +124,7 @@ def _runs(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     results_dir = settings_of(parsed).results_dir
     found = run_ids(results_dir)
     if not found:
-        print(escape_controls(f"greenroom: {no_run_in(results_dir)}"), file=sys.stderr)
+        say(f"greenroom: {no_run_in(results_dir)}", file=sys.stderr)
     return rows.of_runs(results_dir, found)
 
 

@@ -18,10 +18,10 @@ from adk_agent.cli.export import NamedExport, checked_exports
 from adk_agent.cli.flags import add_playing, read_token, settings_of
 from adk_agent.cli.playing import assembly_of, play, stop_rule_of
 from adk_agent.cli.selecting import Entries
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.conversation.answering import answer, settle
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import Overrides, Selection
 from adk_agent.core.settings import Settings
 from adk_agent.requests.config_file.reading import LoadedConfig
@@ -205,7 +205,7 @@ class Message:
 
     def _tell(self, reply: Answer, reading: Reading) -> None:
         if not self.parsed.json:
-            print(escape_controls(reply.text))
+            say(reply.text)
             return
         told = {
             "intent": reading.intent.intent,
@@ -213,7 +213,7 @@ class Message:
             "run_id": reply.report_of,
             "files": [str(path) for path in reply.files],
         }
-        print(json.dumps(told, indent=2, ensure_ascii=False))
+        write_data(json.dumps(told, indent=2, ensure_ascii=False))
 
     def _worded(self, reply: Answer, reading: Reading) -> Answer:
         """Return an answer in the words of the configured model, if there is one."""
@@ -230,17 +230,17 @@ class Message:
         if question.waiting is None:
             return _refused(Refused(text=question.text))
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            print(escape_controls(question.text), file=sys.stderr)
+            say(question.text, file=sys.stderr)
             how = "plays it" if question.plan is not None else "means yes"
-            print(f"greenroom: nothing was done; --yes {how}", file=sys.stderr)
+            say(f"greenroom: nothing was done; --yes {how}", file=sys.stderr)
             return USAGE
-        print(escape_controls(question.text))
+        say(question.text)
         said = input("[y/N] ")
         asked = replace(self.situation, question=question)
         deps = self.assembly.conversation_deps()
         settled = self.loop.run(settle(question, said, asked, deps))
         if settled is None:
-            print("Nothing was played.")
+            say("Nothing was played.")
             return OK
         return self.act(settled, reading)
 
@@ -270,7 +270,7 @@ class Message:
 
 
 def _refused(reply: Refused) -> int:
-    print(escape_controls(f"greenroom: {reply.text}"), file=sys.stderr)
+    say(f"greenroom: {reply.text}", file=sys.stderr)
     return reply.exit_code
 
 

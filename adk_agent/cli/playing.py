@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from adk_agent.cli.budget import budget_of
 from adk_agent.cli.edge import INTERRUPTED
 from adk_agent.cli.flags import DEFAULT_TIMEOUT_S, resume_command
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.errors import GreenroomError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings
 from adk_agent.requests.config_file.reading import LoadedConfig
 from adk_agent.results.report import EvaluationReport
@@ -88,11 +88,11 @@ def play(
         report = (asyncio if loop is None else loop).run(_until_terminated(work, display))
     except (KeyboardInterrupt, asyncio.CancelledError):
         kept = _kept(display.run_id or run_id, settings, parsed)
-        print(f"greenroom: interrupted{kept}", file=sys.stderr)
+        say(f"greenroom: interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
     except GreenroomError as error:
         kept = _kept(display.run_id, settings, parsed)
-        print(escape_controls(f"greenroom: {error}{kept}"), file=sys.stderr)
+        say(f"greenroom: {error}{kept}", file=sys.stderr)
         return error.exit_code
     finally:
         display.close()
@@ -107,7 +107,7 @@ def conclude(report: EvaluationReport, parsed: argparse.Namespace, settings: Set
     from adk_agent.cli import gate
 
     if parsed.json:
-        sys.stdout.write(report.to_json())
+        write_data(report.to_json())
     _display(parsed, settings).result(report)
     return gate.exit_code(report, parsed.fail_under)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.settings import variables
 from adk_agent.play.regrade import Regraded, regrade
 from tau_bridge.benchmarks import open_benchmarks
@@ -34,13 +35,13 @@ def execute(parsed: argparse.Namespace) -> int:
     benchmarks = open_benchmarks(variables)
     outcome = asyncio.run(regrade(Path(parsed.results), benchmarks))
     if parsed.json:
-        print(json.dumps(outcome.to_json(), indent=2))
+        write_data(json.dumps(outcome.to_json(), indent=2))
     else:
         _print(outcome)
     if outcome.different:
         return GATE_FAILED
     if outcome.compared == 0:
-        print(f"greenroom: no reward of {parsed.results!r} could be compared", file=sys.stderr)
+        say(f"greenroom: no reward of {parsed.results!r} could be compared", file=sys.stderr)
         return INCOMPLETE
     return OK
 
@@ -48,14 +49,14 @@ def execute(parsed: argparse.Namespace) -> int:
 def _print(outcome: Regraded) -> None:
     for row in outcome.simulations:
         if row["id"] in outcome.different or row["status"] != "scored":
-            print(_line(row))
+            say(_line(row))
     equal = outcome.compared - len(outcome.different)
-    print(
+    say(
         f"{equal} of {outcome.compared} rewards equal; "
         f"{len(outcome.simulations) - outcome.compared} simulations could not be compared"
     )
     for reason, count in outcome.not_compared().most_common():
-        print(f"  {count}: {reason}")
+        say(f"  {count}: {reason}")
 
 
 def _line(row: dict[str, Any]) -> str:

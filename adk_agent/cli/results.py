@@ -8,6 +8,7 @@ import sys
 from adk_agent.cli.display import Display
 from adk_agent.cli.edge import INCOMPLETE, OK
 from adk_agent.cli.flags import add_run, resume_command, run_of
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.store import MARKDOWN
 
@@ -30,12 +31,12 @@ def execute(parsed: argparse.Namespace) -> int:
     results_dir, run_id = run_of(parsed)
     status, report = results_so_far(results_dir, run_id)
     if not status.has_ended:
-        print(
+        say(
             f"greenroom: run {run_id} is still running; these are its results so far",
             file=sys.stderr,
         )
     if parsed.json:
-        sys.stdout.write(report.to_json())
+        write_data(report.to_json())
     else:
         last = None
         has_markdown = (results_dir / run_id / MARKDOWN).exists()

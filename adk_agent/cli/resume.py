@@ -19,6 +19,7 @@ from adk_agent.cli.flags import (
     settings_of,
 )
 from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of
+from adk_agent.cli.terminal import say
 from adk_agent.core.errors import StorageError
 from adk_agent.play.evaluation import resume
 from adk_agent.requests.config_file.reading import LoadedConfig, read_config
@@ -66,7 +67,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
     settled = settled_report(results_dir, manifest, parsed.retry)
     if settled is not None:
-        print(f"greenroom: {_nothing_left(settled)}", file=sys.stderr)
+        say(f"greenroom: {_nothing_left(settled)}", file=sys.stderr)
         return conclude(settled, parsed, settings)
 
     async def work(display: Display) -> EvaluationReport:

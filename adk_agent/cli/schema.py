@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from adk_agent.cli.edge import OK
-from adk_agent.core.escaping import escape_controls
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.files import write_whole
 from adk_agent.requests.config_file.model import FILE, json_schema
 
@@ -25,10 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(parsed: argparse.Namespace) -> int:
     """Print or write the schema and return 0."""
     if parsed.out is None:
-        sys.stdout.write(schema_text())
+        write_data(schema_text())
     else:
         write_whole(Path(parsed.out), schema_text())
-        print(escape_controls(parsed.out))
+        say(parsed.out)
     return OK
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK, USAGE
-from adk_agent.core.escaping import escape_controls
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.models import judge_spec
 from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
@@ -101,11 +101,11 @@ async def _score_all(
         scored = await score_entry(entry, evaluators, roster=roster, versions=made_with)
         if entry.trace is None:
             code = USAGE
-            print(escape_controls(f"greenroom: {scored['error']}"), file=sys.stderr)
+            say(f"greenroom: {scored['error']}", file=sys.stderr)
         if as_json:
-            print(json.dumps(scored, ensure_ascii=False), flush=True)
+            write_data(json.dumps(scored, ensure_ascii=False), flush=True)
         elif entry.trace is not None:
-            print(escape_controls(as_text(scored)), flush=True)
+            say(as_text(scored), flush=True)
     return code
 
 

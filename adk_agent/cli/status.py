@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 from adk_agent.cli.edge import INCOMPLETE, INTERRUPTED, OK
 from adk_agent.cli.flags import add_run, resume_command, run_of
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.cli.watching import POLL_S, watch
 from adk_agent.core.errors import RequestError, StorageError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings
 from adk_agent.results.progress import counts_of
 from adk_agent.runs.store import MANIFEST, WITHOUT_MODELS, load_manifest
@@ -57,7 +56,7 @@ def execute(parsed: argparse.Namespace) -> int:
     if not parsed.json:
         _print(status, results_dir, parsed)
     elif not until_end:
-        print(status.model_dump_json(indent=2))
+        write_data(status.model_dump_json(indent=2))
     return EXIT_CODES[status.state] if until_end else OK
 
 
@@ -69,7 +68,7 @@ def _follow_as_json(results_dir: Path, run_id: str) -> RunStatus:
             time.sleep(POLL_S)
         status = read_status(results_dir, run_id)
         if status != last:
-            print(status.model_dump_json(), flush=True)
+            write_data(status.model_dump_json(), flush=True)
         last = status
     return last
 
@@ -95,7 +94,7 @@ def _print(status: RunStatus, results_dir: Path, parsed: argparse.Namespace) -> 
     is_unfinished = status.has_ended and (is_left or status.state != "complete")
     if is_unfinished and (directory / MANIFEST).exists():
         lines.append(f"  resume with: {_resume_command(status.run_id, results_dir, parsed)}")
-    sys.stdout.write(escape_controls("\n".join(lines)) + "\n")
+    say("\n".join(lines))
 
 
 def _resume_command(run_id: str, results_dir: Path, parsed: argparse.Namespace) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import add_results_dir, settings_of
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import escape_controls
 from adk_agent.play.recordings import conversations_of_file, conversations_of_run
 from adk_agent.runs.naming import BY_AGE, find_run
 from adk_agent.runs.store import MANIFEST, TRIALS
@@ -59,9 +59,9 @@ def execute(parsed: argparse.Namespace, benchmarks: Benchmarks) -> int:
             )
         made = _of_run(folder, importer, benchmarks, redactor)
     for note in made.notes:
-        print(escape_controls(f"greenroom: {note}"), file=sys.stderr)
+        say(f"greenroom: {note}", file=sys.stderr)
     if parsed.out is None:
-        sys.stdout.write(made.text)
+        write_data(made.text)
     else:
         _write(Path(parsed.out).expanduser(), made.text, made.count)
     return OK
@@ -115,4 +115,4 @@ def _write(path: Path, text: str, count: int) -> None:
     except OSError as error:
         raise RequestError(f"cannot write {str(path)!r}: {error.strerror}") from error
     tasks = f"{count} task{'s' if count != 1 else ''}"
-    print(f"{path} is written, {tasks}; check it: greenroom tasks check {path}")
+    say(f"{path} is written, {tasks}; check it: greenroom tasks check {path}")

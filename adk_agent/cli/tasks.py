@@ -12,8 +12,9 @@ from pathlib import Path
 from adk_agent.cli import task_import
 from adk_agent.cli.chosen import add_code
 from adk_agent.cli.edge import GATE_FAILED, OK
+from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import escape_controls, one_line
+from adk_agent.core.escaping import one_line
 from adk_agent.core.plan import DEFAULT_MAX_STEPS, DEFAULT_SEED
 from adk_agent.core.settings import variables
 from evals.outcome import Check, Failed, Scored, TaskResult
@@ -52,7 +53,7 @@ def execute(parsed: argparse.Namespace) -> int:
     if parsed.action == "new":
         return _new(Path(parsed.file).expanduser(), benchmarks)
     if parsed.action == "schema":
-        print(json.dumps(_reader(benchmarks).file_schema(), indent=2))
+        write_data(json.dumps(_reader(benchmarks).file_schema(), indent=2))
         return OK
     if parsed.action == "import":
         return task_import.execute(parsed, benchmarks)
@@ -79,7 +80,7 @@ def _new(path: Path, benchmarks: Benchmarks) -> int:
         raise RequestError(f"{str(path)!r} is there already; name another file") from None
     except OSError as error:
         raise RequestError(f"cannot write {str(path)!r}: {error.strerror}") from error
-    print(f"{path} is written; check it: greenroom tasks check {path}")
+    say(f"{path} is written; check it: greenroom tasks check {path}")
     return OK
 
 
@@ -93,11 +94,11 @@ def _check(path: Path, benchmarks: Benchmarks, *, allow_code: bool) -> int:
         benchmark, domain = with_file.of(name), with_file.domain(name)
         tasks = benchmark.tasks(name)
         noun = domain.noun if len(tasks) != 1 else domain.noun.removesuffix("s")
-        print(escape_controls(f"{path.name}: {name}, {len(tasks)} {noun}"))
+        say(f"{path.name}: {name}, {len(tasks)} {noun}")
         problems = asyncio.run(_play(benchmark, domain))
-        print(_undecided(path), end="")
+        say(_undecided(path), end="")
         for problem in problems:
-            print(escape_controls(f"greenroom: {problem}"), file=sys.stderr)
+            say(f"greenroom: {problem}", file=sys.stderr)
         code = max(code, GATE_FAILED if problems else OK)
     return code
 
@@ -136,7 +137,7 @@ async def _play(benchmark: Benchmark, domain: DomainInfo) -> list[str]:
         if gold is not None and _value(gold) not in (None, 1):
             unmet = "; ".join(_worded(check) for check in _checks(gold) if check.met is False)
             problems.append(f"{task.ref.id}: its gold does not pass it: {unmet}"[:400])
-    print("".join(f"  {count} {what}\n" for what, count in kinds.items()), end="")
+    say("".join(f"  {count} {what}\n" for what, count in kinds.items()), end="")
     return problems
 
 

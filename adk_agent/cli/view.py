@@ -10,6 +10,7 @@ from pathlib import Path
 
 from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import add_run, run_of, settings_of
+from adk_agent.cli.terminal import say
 from adk_agent.core.settings import variables
 from adk_agent.present.page.writing import write_page
 from adk_agent.runs.tracking import read_status
@@ -38,11 +39,11 @@ def execute(parsed: argparse.Namespace) -> int:
         secrets=settings_of(parsed).secrets(),
     )
     if not read_status(results_dir, run_id).has_ended:
-        print(
+        say(
             f"greenroom: run {run_id} is still running; these are its results so far",
             file=sys.stderr,
         )
-    print(f"page: {path}")
+    say(f"page: {path}")
     if not parsed.no_open and _has_screen():
         webbrowser.open(path.resolve().as_uri())
     return OK
@@ -53,7 +54,7 @@ def _installed() -> Benchmarks:
     try:
         return open_benchmarks(variables)
     except DataError as error:
-        print(f"greenroom: the page cannot mark calls that change data: {error}", file=sys.stderr)
+        say(f"greenroom: the page cannot mark calls that change data: {error}", file=sys.stderr)
         return Benchmarks(())
 
 

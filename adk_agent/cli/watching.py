@@ -17,6 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from adk_agent.cli.terminal import say
 from adk_agent.core.escaping import escape_controls
 from adk_agent.results.headlines import replacing
 from adk_agent.results.progress import counts_of
@@ -128,14 +129,14 @@ def _watch_in_lines(run: WatchedRun, wait: Callable[[float], None]) -> None:
     last = ""
     while True:
         for trial in run.look():
-            print(escape_controls(trial.summary(diagnosed=True)), flush=True)
+            say(trial.summary(diagnosed=True), flush=True)
         status = run.status
         line = "" if status.progress is None else counts_of(status.progress)
         if line and (line != last or status.has_ended):
             scores = (
                 f"{s.participant} in {s.domain}: {s.summary or 'no score'}" for s in run.scores
             )
-            print(escape_controls("; ".join([line, *scores])), flush=True)
+            say("; ".join([line, *scores]), flush=True)
         if status.has_ended:
             return
         last = line
