@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from tau_bridge.a2a.cards import AgentCardInfo
     from tau_bridge.recorder import OpenStep, TraceRecorder
 
+_SHARE_AFTER_MESSAGE = 0.5
+"""Share of the time for a reply in which a task that spoke may end."""
 _DEFAULT_LIMITS = MessengerLimits()
 _DEFAULT_POLICY = NetworkPolicy.open()
 
@@ -432,6 +434,10 @@ class Conversation:
                 self._check_functions(opened, fold)
         except AgentUnreachableError as exc:
             broken = exc
+        else:
+            await self._after_message(opened, fold, attributes, seen=seen)
+            if fold.is_over:
+                return
         if fold.task_id is None:
             if broken is not None:
                 raise broken
@@ -448,6 +454,20 @@ class Conversation:
                 raise
             # Polling does not work either, so what the agent was about to say is lost.
             raise broken from None
+
+    async def _after_message(
+        self, opened: OpenStep, fold: ReplyFold, attributes: dict[str, str], *, seen: int
+    ) -> None:
+        """Ask for the task that spoke while it worked: a2a-sdk stops reading at a message.
+
+        Where the task does not end, or cannot be asked for, what it said is the reply.
+        """
+        if fold.said_at_work and fold.task_id is not None:
+            # Its words are all there is where the task does not end, or cannot be asked for.
+            with contextlib.suppress(TimeoutError, AgentUnreachableError, AgentProtocolError):
+                async with asyncio.timeout(self._limits.timeout_s * _SHARE_AFTER_MESSAGE):
+                    await self._poll(opened, fold.task_id, fold, attributes, seen=seen)
+        fold.end()
 
     async def _poll(
         self,

@@ -92,6 +92,7 @@ class ReplyFold:
         self._known = dict(known_artifacts or {})
         self._artifacts: dict[str, _Chunks] = {}
         self._message: Message | None = None
+        self._interim: Message | None = None
         self._status_message: Message | None = None
         self._history: Message | None = None
         self._state: TaskState | None = None
@@ -110,7 +111,10 @@ class ReplyFold:
             UnreadablePartError: Its metadata is not JSON.
         """
         if event.HasField("message"):
-            self._message = event.message
+            if self._is_at_work(event.message.task_id):
+                self._interim = event.message
+            else:
+                self._message = event.message
             self._see(event.message.context_id, "")
         elif event.HasField("task"):
             self._add_task(event.task)
@@ -135,6 +139,23 @@ class ReplyFold:
     def is_over(self) -> bool:
         """Tell whether the turn has ended: a message, or a task that is done or waits for us."""
         return self._message is not None or self._state in _TERMINAL | _INTERRUPTED
+
+    @property
+    def said_at_work(self) -> bool:
+        """Tell whether a message came while the task worked, and nothing ended the turn yet."""
+        return self._interim is not None and not self.is_over
+
+    def end(self) -> None:
+        """Note that no more comes: what was said while the task worked is the reply then."""
+        if not self.is_over:
+            self._message = self._interim
+
+    def _is_at_work(self, task_id: str) -> bool:
+        """Tell whether this is a task of the turn that works: then a message does not end it.
+
+        Protocol 1.0 has no such messages; 1.1 has.
+        """
+        return bool(task_id) and task_id == self.task_id and not self.is_over
 
     def held_bytes(self) -> int:
         """Estimate the bytes of events that are kept: all that adds up from one to the next."""
@@ -200,6 +221,8 @@ class ReplyFold:
             yield _of_message("status", status)
         if self._history is not None:
             yield _of_message("history", self._history)
+        if self._interim is not None:
+            yield _of_message("message", self._interim)
 
     def _see(self, context_id: str, task_id: str) -> None:
         if context_id and context_id not in self.context_ids:
