@@ -21,7 +21,7 @@ from adk_agent.play.executors.base import Executor, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.schedule import in_turns, play_all
 from adk_agent.play.liveness import LivenessMonitor, Probe
-from adk_agent.play.preflight import unready_agents
+from adk_agent.play.preflight import look_at_agents
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
@@ -293,10 +293,12 @@ class _Run:
             ):
                 urls = self._urls(bundled)
                 self._allow_bundled(messenger, urls)
-                unready = await unready_agents(self._plan, messenger, urls)
+                clock = self._deps.runtime.clock
+                preflight = await look_at_agents(self._plan, messenger, urls, clock)
+                self._builder.warn(preflight.warnings)
                 await self._measure_references()
                 self._builder.warn(teams.warnings)
-                liveness = LivenessMonitor(self._probe(bundled, urls), gone=unready)
+                liveness = LivenessMonitor(self._probe(bundled, urls), gone=preflight.unready)
                 trial_deps = TrialDeps(
                     run_id=self._run_id,
                     plan=self._plan,

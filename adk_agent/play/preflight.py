@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from adk_agent.core.errors import PreflightError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.summary import CEILING, FLOOR
+from tau_bridge.a2a.cards import AgentCardInfo
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.clock import Clock
 from tau_bridge.errors import AgentError
 
 
-async def unready_agents(
-    plan: EvaluationPlan, messenger: Messenger, urls: Mapping[str, str]
-) -> dict[str, str]:
-    """Return each participant whose card cannot be had, with why. The others are played.
+@dataclass(frozen=True, kw_only=True)
+class Preflight:
+    """Each participant whose card cannot be had, with why, and what is odd about the others."""
+
+    unready: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+async def look_at_agents(
+    plan: EvaluationPlan, messenger: Messenger, urls: Mapping[str, str], clock: Clock
+) -> Preflight:
+    """Fetch every participant's card. Those whose card can be had are played.
 
     Args:
         plan: What is played.
         messenger: Fetches the cards, and keeps them.
         urls: Each participant's address in the plan, with the one where it answers.
+        clock: For the time that it takes.
 
     Raises:
         PreflightError: No agent is ready but the floor and the ceiling, or a team is not complete.
@@ -42,7 +54,30 @@ async def unready_agents(
             + "\n".join(f"  {address}: {problem}" for address, problem in problems.items())
             + f"\n{_to_see_more(problems)}"
         )
-    return problems
+    signed = [
+        address
+        for address, card in zip(urls, cards, strict=True)
+        if isinstance(card, AgentCardInfo) and card.is_signed and "://" in address
+    ]
+    return Preflight(
+        unready=problems, warnings=tuple(await _broken_signatures(signed, messenger, clock))
+    )
+
+
+async def _broken_signatures(
+    addresses: Sequence[str], messenger: Messenger, clock: Clock
+) -> list[str]:
+    from tau_bridge.agent_check.signed_cards import signature_problem  # for signed cards only
+
+    found = await asyncio.gather(
+        *(signature_problem(each, policy=messenger.policy, clock=clock) for each in addresses)
+    )
+    return [
+        f"the card of {address} is signed, and not as it should be: {problem}; it may not be whose"
+        " it says it is"
+        for address, problem in zip(addresses, found, strict=True)
+        if problem is not None
+    ]
 
 
 def _to_see_more(problems: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class UnwritableError(ValueError):
-    """What a JSON text says cannot be written again. The message says why."""
+    """A JSON text holds something that cannot be written again. The message says why."""
 
 
 class NotFiniteError(UnwritableError):

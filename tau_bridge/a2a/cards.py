@@ -49,6 +49,7 @@ class AgentCardInfo:
     skills: tuple[str, ...]
     extensions: tuple[str, ...]
     security_schemes: tuple[str, ...]
+    is_signed: bool
     advertised: tuple[str, ...]
     endpoint: str
     transport: str
@@ -123,6 +124,7 @@ def describe(card: AgentCard, usable: AgentCard, address: AgentAddress) -> Agent
         skills=tuple(skill.name or skill.id for skill in card.skills),
         extensions=_each_once(one.uri for one in card.capabilities.extensions),
         security_schemes=tuple(sorted(card.security_schemes)),
+        is_signed=bool(card.signatures),
         advertised=_each_once(one.url for one in offered),
         endpoint=chosen.url,
         transport=chosen.protocol_binding,

@@ -14,6 +14,7 @@ from tau_bridge.errors import AgentSilentError
 from tests.fakes import scripted_agent, serve
 from tests.fakes.behaviours import CATALOGUE
 from tests.fakes.hostile import invalid_card
+from tests.fakes.shop import with_card
 
 CREATE = {
     "name": "create_task",
@@ -106,3 +107,19 @@ async def test_a_participant_that_may_not_be_called_ends_the_run_before_it_begin
     ):
         await evaluate(make_plan(url), deps, request="")
     assert type(caught.value).__name__ == "PreflightError"
+
+
+async def test_a_broken_signature_of_a_card_is_a_warning(make_deps, make_plan):
+    def sign(card):
+        card["signatures"] = [{"protected": "no header", "signature": "c2ln"}]
+
+    with (
+        serve(with_card(scripted_agent(creates_the_task), sign)) as signed,
+        serve(scripted_agent(creates_the_task)) as plain,
+    ):
+        report = await evaluate(make_plan(signed, plain), make_deps(), request="")
+    assert [row.passed for row in report.summary] == [1, 1]
+    [told] = [each for each in report.warnings if "signed" in each]
+    assert told.startswith(
+        f"the card of {signed} is signed, and not as it should be: its signature"
+    )
