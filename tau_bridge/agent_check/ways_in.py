@@ -20,7 +20,7 @@ def flags_for(card: AgentCard) -> str | None:
     for way in card.security_requirements:
         flags = [
             _flag(card.security_schemes[name])
-            for name in way.schemes
+            for name in sorted(way.schemes)
             if name in card.security_schemes
         ]
         if flags and len(flags) == len(way.schemes) and None not in flags:
