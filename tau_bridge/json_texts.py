@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Any, BinaryIO, Final
 
 from tau_bridge.a2a.traceability import ReportError
 from tau_bridge.recorder import shorten
-from tau_bridge.surrogates import replace_surrogates
+from tau_bridge.surrogates import whole_characters
 
 MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
 """Bytes of one line, or of a document on several lines, decompressed."""
@@ -25,7 +24,6 @@ MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16_BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
-_ESCAPED_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _NOT_JSON: Final = "NaN or Infinity, which JSON does not have: taken as null"
 _TWICE: Final = "key written twice in one object: the last one counts"
 _HALF: Final = "text with half a character (a lone surrogate): replaced"
@@ -79,7 +77,7 @@ def json_texts(file: BinaryIO, *, max_bytes: int = MAX_TEXT_BYTES) -> Iterator[J
     if first is None:
         return
     second = None
-    if first.error is None and first.text.rstrip()[-1] not in "}]":
+    if first.error is None and not first.text.rstrip().endswith(("}", "]")):
         second = next(lines, None)
         if first.text.strip() in ("{", "[") or not (second and _is_object(second)):
             yield _document([first, *([second] if second else [])], file, max_bytes)
@@ -111,12 +109,8 @@ def parse_json(text: JsonText) -> ParsedJson:
 
     try:
         value = json.loads(text.text, object_pairs_hook=object_of, parse_constant=constant)
-        if _ESCAPED_HALF.search(text.text):
-            written = json.dumps(value, ensure_ascii=False)
-            whole = replace_surrogates(written)
-            if whole != written:
-                problems[_HALF] += 1
-                value = json.loads(whole)
+        value, had_halves = whole_characters(value, text.text)
+        problems[_HALF] += had_halves
     except json.JSONDecodeError as exc:
         raise ReportError(
             f"line {text.line + exc.lineno - 1}, column {exc.colno}: not JSON:"

@@ -135,10 +135,10 @@ class EvaluationPlan(_Frozen):
     members: tuple[Participant, ...] = ()
     """The whole team if the participants belong to one; empty if they are separate agents."""
     tasks: tuple[PlannedTasks, ...]
-    num_trials: int = 1
-    max_concurrency: int = DEFAULT_MAX_CONCURRENCY
-    seed: int = DEFAULT_SEED
-    max_steps: int = DEFAULT_MAX_STEPS
+    num_trials: Annotated[int, Field(ge=1, le=MAX_TRIALS)] = 1
+    max_concurrency: Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)] = DEFAULT_MAX_CONCURRENCY
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = DEFAULT_SEED
+    max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] = DEFAULT_MAX_STEPS
     solo: bool = False
     evaluation_type: EvaluationType = "all"
     options: dict[str, Any] = {}

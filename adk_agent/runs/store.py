@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError, model_validator
 
 from adk_agent.core.errors import DamagedError, RequestError, StorageError
 from adk_agent.core.files import (
@@ -79,6 +79,13 @@ class RunManifest(BaseModel):
     """The path of the configuration file that the run was started from."""
     prompts: dict[str, str] = {}
     """The hashes of the prompts of the agents that read and word; empty if no model did."""
+
+    @model_validator(mode="after")
+    def _knows_the_data(self) -> RunManifest:
+        missing = [name for name in self.plan.domains if name not in self.data]
+        if missing:
+            raise ValueError(f"data: the origin of {missing[0]!r} is missing")
+        return self
 
 
 class TrialRecord(BaseModel):

@@ -63,7 +63,7 @@ def jsonrpc_route(
             return _error(_id_of(body), InvalidRequestError(message=f"Invalid Request: {why}"))
         problem = _unusable_params(body)
         if problem is not None:
-            return _error(body.get("id"), problem)
+            return _error(_id_of(body), problem)
         request.state.no_history = asks_for_no_history(body.get("params"))
         answer = await dispatcher.handle_requests(request)
         return _with_result(answer) if body["method"] == _DELETE_0_3 else answer
@@ -133,9 +133,10 @@ def _is_id(value: Any) -> bool:
 
 
 def _unusable_params(body: dict[str, Any]) -> JSONRPCError | None:
-    """Return what is wrong with the params of a 0.3 request.
+    """Return what is wrong with a 0.3 request.
 
-    a2a-sdk calls that an invalid request; the protocol has a code for it.
+    a2a-sdk calls wrong params an invalid request, for which the protocol has a code of its own, and
+    writes a traceback into the log.
     """
     model = JSONRPC03Adapter.METHOD_TO_MODEL.get(body["method"])
     if model is None:
@@ -144,13 +145,12 @@ def _unusable_params(body: dict[str, Any]) -> JSONRPCError | None:
         model.model_validate(body)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False, include_context=False)
-        if any(each["loc"][:1] != ("params",) for each in found):
-            return None
         shown = [
             f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
             for each in found[:_MAX_ERRORS_SHOWN]
         ]
-        return InvalidParamsError(data=shown)
+        about_params = all(each["loc"][:1] == ("params",) for each in found)
+        return (InvalidParamsError if about_params else InvalidRequestError)(data=shown)
     return None
 
 

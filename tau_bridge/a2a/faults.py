@@ -126,10 +126,12 @@ _UNREADABLE = (
     AttributeError,
     RecursionError,
     OverflowError,
+    SystemError,
 )
 """Errors that the SDK raises for an answer that is JSON, but not of the shape it expects.
 
-OverflowError: an integer of 309 digits or more, which no double can hold.
+OverflowError: an integer of 309 digits or more, which no double can hold. SystemError: half of a
+character where protobuf expects the name of an enum's value.
 """
 
 _UNREADABLE_MODULES = ("google.protobuf",)

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from tau_bridge.errors import DataError
 from tau_bridge.messages import Lenient, Message, parse_messages
+from tau_bridge.surrogates import whole_characters
 from tau_bridge.tau2.tasks import Task
 
 
@@ -124,7 +125,9 @@ def _parse(path: Path) -> _Results:
         content = Path(path).read_bytes()
         if content[:2] == b"\x1f\x8b":
             content = gzip.decompress(content)
-        return _Results.model_validate(json.loads(content))
+        text = content.decode(json.detect_encoding(content))
+        value, _ = whole_characters(json.loads(text), text)
+        return _Results.model_validate(value)
     except (OSError, EOFError, zlib.error) as exc:
         raise DataError(f"the results file {str(path)!r} cannot be read: {exc}") from exc
     except ValidationError as exc:

@@ -50,7 +50,7 @@ def write_page(
     has_manifest = (directory / MANIFEST).exists()
     manifest = redactor.model(load_manifest(results_dir, run_id)) if has_manifest else None
     lookup = Lookup(benchmarks=benchmarks)
-    page = render(report, _gathered(results_dir, report, redactor, lookup), manifest, lookup)
+    page = render(report, _gathered(directory, report, redactor, lookup), manifest, lookup)
     path = _target(out, directory)
     try:
         write_whole(path, page)
@@ -70,15 +70,15 @@ def _target(out: Path | None, directory: Path) -> Path:
 
 
 def _gathered(
-    results_dir: Path, report: EvaluationReport, redactor: ModelRedactor, lookup: Lookup
+    directory: Path, report: EvaluationReport, redactor: ModelRedactor, lookup: Lookup
 ) -> Gathered:
     """Collect what the conversations tell; a run whose `trials.jsonl` is gone has none."""
-    if not (results_dir / report.run_id / TRIALS).exists():
+    if not (directory / TRIALS).exists():
         return Gathered()
     keys = [row.key for row in report.trials]
     # What the page does not show need not be searched for secrets.
     records = (
         redactor.model(each.model_copy(update={"trace": without_conversation(each.trace)}))
-        for each in iter_trials(results_dir, report.run_id)
+        for each in iter_trials(directory.parent, directory.name)
     )
     return gather(records, keys, lookup)

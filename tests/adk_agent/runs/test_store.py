@@ -14,7 +14,7 @@ from adk_agent.cli.main import main
 from adk_agent.core.errors import StorageError
 from adk_agent.core.files import SCHEMA
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
-from adk_agent.results.summary import TrialRow
+from adk_agent.results.summary import DataOrigin, TrialRow
 from adk_agent.runs.store import (
     RunManifest,
     RunStore,
@@ -44,7 +44,7 @@ def manifest():
         created_at=datetime(2026, 1, 1, tzinfo=UTC),
         versions={},
         seeds=SEEDS,
-        data={},
+        data={"mock": DataOrigin(source="test", revision="1")},
     )
 
 
@@ -274,7 +274,7 @@ def test_a_full_disk_leaves_whole_lines(tmp_path, make_plan):
         created_at=datetime(2026, 1, 1, tzinfo=UTC),
         versions={},
         seeds=(),
-        data={},
+        data={"mock": DataOrigin(source="test", revision="1")},
     )
     row = TrialRow(
         **dict.fromkeys(("participant", "domain", "task_id", "termination", "user"), "x"),

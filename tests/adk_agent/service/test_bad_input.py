@@ -131,6 +131,13 @@ def test_an_invalid_request_leaves_one_line_in_the_log_and_no_traceback(client, 
     assert record.exc_info is None
 
 
+def test_a_request_of_0_3_without_an_id_leaves_one_line_and_no_traceback(client, caplog):
+    body = {"jsonrpc": "2.0", "method": "tasks/get", "params": {"id": "x"}}
+    assert client.http.post("/", json=body).json()["error"]["code"] == -32600
+    [record] = noted(caplog)
+    assert record.exc_info is None
+
+
 def test_a_service_is_recognised_by_all_its_names(start, edge, tmp_path):
     client = start(own_port=9123)()
     card = CardSummary(
