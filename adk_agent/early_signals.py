@@ -1,7 +1,7 @@
 """Signals that come before anything listens for them.
 
 Imports take a second or two. As the first process of a container this one would ignore SIGTERM
-until somebody handles it. What serves or plays has handlers of its own, which replace these.
+until somebody handles it, and SIGINT would end it in the midst of an import, with a traceback.
 """
 
 import os
@@ -10,8 +10,19 @@ from types import FrameType
 
 
 def end_by_signals() -> None:
-    """End with a word and 128 + the signal's number from now on, until others handle signals."""
+    """End with a word and 128 + the signal's number from now on.
+
+    What serves or plays handles SIGTERM itself, in place of this, and SIGINT after `interruptible`.
+    """
     signal.signal(signal.SIGTERM, _end)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
+        signal.signal(signal.SIGINT, _end)
+
+
+def interruptible() -> None:
+    """Let SIGINT raise KeyboardInterrupt again, as event loops want it."""
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _end(number: int, _: FrameType | None) -> None:

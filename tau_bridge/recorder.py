@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from evals.trace import CallType, InteractionStep, Provenance, Trace
@@ -54,7 +54,6 @@ class OpenStep:
         self.name = None if self.name is None else shorten(self.name, MAX_NAME_CHARS)
         self._lengths: dict[str, str] = {}
         self.request_text = self._shorten("request", self.request_text)
-        self._start_time: datetime = self.recorder.runtime.clock.now()
         self._start_s = self.recorder.runtime.clock.monotonic_s()
 
     @property
@@ -72,7 +71,7 @@ class OpenStep:
         attributes: dict[str, str] | None = None,
     ) -> InteractionStep:
         """Finish the step and add it to the trace. `error` says what went wrong, if anything."""
-        clock = self.recorder.runtime.clock
+        end_s = max(self.recorder.runtime.clock.monotonic_s(), self._start_s)
         response_text = self._shorten("response", response_text)
         error = self._shorten("error", error)
         step = InteractionStep(
@@ -83,9 +82,9 @@ class OpenStep:
             name=self.name,
             caller=self.caller,
             callee=self.callee,
-            start_time=self._start_time,
-            end_time=clock.now(),
-            latency_ms=round(max(clock.monotonic_s() - self._start_s, 0.0) * 1000, 3),
+            start_time=self.recorder.time_of(self._start_s),
+            end_time=self.recorder.time_of(end_s),
+            latency_ms=round((end_s - self._start_s) * 1000, 3),
             error=error,
             cost=cost,
             total_tokens=total_tokens,
@@ -109,6 +108,9 @@ class OpenStep:
 class TraceRecorder:
     """Records the calls of one trial. Not shared between trials.
 
+    The wall clock is read once; from there the monotonic one counts, so that a clock that is set
+    in mid-trial neither turns steps around nor changes how long they took.
+
     Args:
         trace_id: The trial's trace.
         runtime: Clock and identifiers.
@@ -123,6 +125,8 @@ class TraceRecorder:
         self.trace_id = trace_id
         self.runtime = runtime
         self.max_text_chars = max_text_chars
+        self._began_at = runtime.clock.now()
+        self._began_s = runtime.clock.monotonic_s()
         self._steps: dict[str, InteractionStep | None] = {}
         self._open: dict[str, OpenStep] = {}
 
@@ -150,6 +154,10 @@ class TraceRecorder:
         self._steps[step.step_id] = None
         self._open[step.step_id] = step
         return step
+
+    def time_of(self, monotonic_s: float) -> datetime:
+        """Return the wall-clock time of a moment of the monotonic clock."""
+        return self._began_at + timedelta(seconds=monotonic_s - self._began_s)
 
     def open_calls_of(self, callee: str) -> tuple[OpenStep, ...]:
         """Return the calls of agents that `callee` has not answered yet, oldest first."""

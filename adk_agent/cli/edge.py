@@ -16,6 +16,7 @@ from adk_agent.cli.terminal import say
 from adk_agent.core.errors import GreenroomError, exit_code_of
 from adk_agent.core.files import require_writable, storage
 from adk_agent.core.settings import Settings
+from adk_agent.early_signals import interruptible
 from tau_bridge.errors import BridgeError
 
 OK, GATE_FAILED, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
@@ -32,9 +33,11 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
     """Run a command and return its exit code; an error becomes one line on stderr."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
+        interruptible()
         _provide_temporary_folder(parsed)
         return _executed(execute, parsed)
     except KeyboardInterrupt:
+        say("greenroom: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # a reader such as head has exited; Python would complain at exit

@@ -57,11 +57,8 @@ _COLLECTED_AFTER = (50_000, 10, 10)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    try:
-        parsed = _parsed(arguments)
-        edge = importlib.import_module("adk_agent.cli.edge")
-    except KeyboardInterrupt:
-        return 130
+    parsed = _parsed(arguments)
+    edge = importlib.import_module("adk_agent.cli.edge")
     code: int = edge.run_command(parsed.execute, parsed)
     return code
 

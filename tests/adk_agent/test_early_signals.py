@@ -1,4 +1,4 @@
-"""SIGTERM while a program loads, which the first process of a container would ignore."""
+"""Signals while a program loads, which the first process of a container would ignore."""
 
 import signal
 import subprocess
@@ -6,25 +6,37 @@ import sys
 
 import pytest
 
+COMMANDS = {
+    "service": ["adk_agent", "--port", "0"],
+    "service-runs": ["adk_agent", "run", "--dry-run", "x"],
+    "command": ["adk_agent.cli.main", "list", "runs"],
+}
 
-@pytest.mark.parametrize(
-    ("arguments", "imported", "word"),
-    [
-        (["adk_agent", "--port", "0"], "pydantic", "greenroom: ended by SIGTERM"),
-        (["adk_agent", "run", "--dry-run", "x"], "pydantic", "greenroom: ended by SIGTERM"),
-        (["adk_agent.cli.main", "list", "runs"], "pydantic", "greenroom: ended by SIGTERM"),
-        (["purple_agent", "null", "--port", "0"], "uvicorn", "ended by SIGTERM before it served"),
-    ],
-    ids=["service", "service-runs", "command", "purple"],
-)
-def test_a_program_that_loads_ends_with_a_word(arguments, imported, word):
+
+def ended(arguments, *, once_imported, by):
+    """The exit code and the words of a program that gets a signal while it imports."""
     command = [sys.executable, "-X", "importtime", "-m", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
-            if line.split("|")[-1].strip() == imported:
+            if line.split("|")[-1].strip() == once_imported:
                 break
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(by)
         said = process.stderr.read()
-    assert process.returncode == 143
-    assert word in said
     assert "Traceback" not in said
+    words = [line for line in said.splitlines() if not line.startswith("import time:")]
+    return process.returncode, words
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
+def test_a_program_that_loads_ends_with_a_word(arguments, by):
+    code, words = ended(arguments, once_imported="pydantic", by=by)
+    assert code == 128 + by
+    # Once the command itself runs, it is interrupted rather than ended.
+    assert words in ([f"greenroom: ended by {by.name}"], ["greenroom: interrupted"])
+
+
+def test_an_agent_that_loads_ends_with_a_word():
+    arguments = ["purple_agent", "null", "--port", "0"]
+    code, words = ended(arguments, once_imported="uvicorn", by=signal.SIGTERM)
+    assert (code, words) == (143, ["ended by SIGTERM before it served"])
