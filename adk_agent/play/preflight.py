@@ -70,7 +70,15 @@ async def _broken_signatures(
     from tau_bridge.agent_check.signed_cards import signature_problem  # for signed cards only
 
     found = await asyncio.gather(
-        *(signature_problem(each, policy=messenger.policy, clock=clock) for each in addresses)
+        *(
+            signature_problem(
+                each,
+                credentials=messenger.credentials_of(each),
+                policy=messenger.policy,
+                clock=clock,
+            )
+            for each in addresses
+        )
     )
     return [
         f"the card of {address} is signed, and not as it should be: {problem}; it may not be whose"

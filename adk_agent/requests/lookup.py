@@ -22,9 +22,11 @@ from adk_agent.requests.registry import (
     RegisteredAgent,
     checked_name,
     checked_url,
+    credentials_from,
     summary_of,
 )
 from adk_agent.requests.spelling import did_you_mean
+from tau_bridge.a2a.credentials import NONE
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError
@@ -144,6 +146,7 @@ class LookupTools:
 
         Raises:
             RequestError: The name, the address or the source of its token is invalid.
+            PreflightError: One of its credentials cannot be read.
             AgentError: No agent answers there, or it must not be contacted.
             StorageError: The file of registered agents cannot be used.
         """
@@ -154,7 +157,10 @@ class LookupTools:
             checked_source, as_text("token_env", token_env), as_text("token_file", token_file)
         )
         sources = tuple(map(parse_credential, as_text("credentials", credentials).split()))
+        sent = await asyncio.to_thread(credentials_from, token, sources, plain)
         messenger = self._new_messenger()
+        if sent != NONE:
+            messenger.entrust(address, sent)
         try:
             card = await messenger.card(address)
         finally:

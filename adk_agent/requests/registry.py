@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -66,9 +66,19 @@ class RegisteredAgent(_Frozen):
         Raises:
             PreflightError: Something cannot be read.
         """
-        token = self.token.read(self.name)
-        bearer = NONE if token is None else Credentials.of_bearer(token)
-        return bearer | read_all(self.credentials, self.name)
+        return credentials_from(self.token, self.credentials, self.name)
+
+
+def credentials_from(
+    token: TokenSource, sources: Iterable[CredentialSource], agent: str
+) -> Credentials:
+    """Return what an agent is sent, read from its sources now.
+
+    Raises:
+        PreflightError: Something cannot be read; the message names the agent and the source.
+    """
+    bearer = token.read(agent)
+    return (NONE if bearer is None else Credentials.of_bearer(bearer)) | read_all(sources, agent)
 
 
 class _File(_Frozen):

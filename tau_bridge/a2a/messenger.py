@@ -159,6 +159,24 @@ class Messenger:
         """
         self.policy = self.policy.allowing(url)
 
+    def entrust(self, url: str, credentials: Credentials) -> None:
+        """Send the agent at `url` these credentials, in place of others that it was given.
+
+        Counts for agents that were not called before.
+
+        Raises:
+            AddressError: `url` is not an address.
+        """
+        self._credentials[_parse(url).url] = credentials
+
+    def credentials_of(self, url: str) -> Credentials:
+        """Return what the agent at `url` is sent.
+
+        Raises:
+            AddressError: `url` is not an address.
+        """
+        return self._credentials.get(_parse(url).url, NONE)
+
     async def aclose(self) -> None:
         """Close every client. May be called again."""
         self._closed = True
@@ -191,7 +209,7 @@ class Messenger:
                 )
             connection = self._connections[address] = Connection(
                 address,
-                credentials=self._credentials.get(address.url, NONE),
+                credentials=self.credentials_of(url),
                 limits=self.limits,
                 ssl_context=self._ssl_context or default_ssl_context(),
                 policy=self.policy if app is None else self.policy.allowing(address.url),

@@ -25,6 +25,7 @@ from adk_agent.runs.tracking import run_ids
 from adk_agent.tools import MAX_RUNNING, EvaluationTools
 from tests.fakes import closed_port, scripted_agent, serve
 from tests.fakes.runtime import chat_model
+from tests.fakes.shop import lets_in
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -183,6 +184,19 @@ async def test_what_cannot_be_done_is_an_error_in_words(tools, tool, arguments, 
     answer = await getattr(tools, tool)(*arguments)
     assert list(answer) == ["error"]
     assert words in answer["error"]
+
+
+async def test_a_card_behind_a_key_is_fetched_with_the_agents_own(tools, results_dir, monkeypatch):
+    monkeypatch.setenv("SHOP_KEY", "the-key-of-the-shop")
+    inner = scripted_agent(lambda text, context_id: "I cannot help.", name="Shop")
+    admits = lambda request: request.headers.get("x-key") == "the-key-of-the-shop"  # noqa: E731
+    guarded = lets_in(inner, admits, methods=("GET", "POST"))
+    with serve(guarded) as url:
+        refused = await tools.register_agent("shop-bot", url)
+        assert "401" in refused["error"]
+        told = await tools.register_agent("shop-bot", url, credentials="header:X-Key=SHOP_KEY")
+    assert told["card"]["name"] == "Shop"
+    assert "the-key" not in (results_dir / "agents.json").read_text()
 
 
 async def test_an_agent_that_is_not_there_is_not_registered(tools, results_dir):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -71,12 +71,14 @@ def with_card(
     return answer
 
 
-def lets_in(app: ASGIApp, admits: Callable[[Request], bool]) -> ASGIApp:
-    """Refuse messages, but not the card, that are not admitted."""
+def lets_in(
+    app: ASGIApp, admits: Callable[[Request], bool], *, methods: Collection[str] = ("POST",)
+) -> ASGIApp:
+    """Refuse messages that are not admitted; the card too, where GET is among the methods."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        is_message = scope["type"] == "http" and scope["method"] == "POST"
-        if is_message and not admits(Request(scope)):
+        is_checked = scope["type"] == "http" and scope["method"] in methods
+        if is_checked and not admits(Request(scope)):
             await JSONResponse({"detail": "no"}, 401)(scope, receive, send)
             return
         await app(scope, receive, send)

@@ -7,6 +7,7 @@ import pytest
 
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.store import load_trials
+from tau_bridge.a2a.credentials import Credentials
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
@@ -14,7 +15,7 @@ from tau_bridge.errors import AgentSilentError
 from tests.fakes import scripted_agent, serve
 from tests.fakes.behaviours import CATALOGUE
 from tests.fakes.hostile import invalid_card
-from tests.fakes.shop import with_card
+from tests.fakes.shop import lets_in, with_card
 
 CREATE = {
     "name": "create_task",
@@ -109,10 +110,11 @@ async def test_a_participant_that_may_not_be_called_ends_the_run_before_it_begin
     assert type(caught.value).__name__ == "PreflightError"
 
 
-async def test_a_broken_signature_of_a_card_is_a_warning(make_deps, make_plan):
-    def sign(card):
-        card["signatures"] = [{"protected": "no header", "signature": "c2ln"}]
+def sign(card):
+    card["signatures"] = [{"protected": "no header", "signature": "c2ln"}]
 
+
+async def test_a_broken_signature_of_a_card_is_a_warning(make_deps, make_plan):
     with (
         serve(with_card(scripted_agent(creates_the_task), sign)) as signed,
         serve(scripted_agent(creates_the_task)) as plain,
@@ -123,3 +125,14 @@ async def test_a_broken_signature_of_a_card_is_a_warning(make_deps, make_plan):
     assert told.startswith(
         f"the card of {signed} is signed, and not as it should be: its signature"
     )
+
+
+async def test_a_signature_of_a_card_behind_a_key_is_looked_at_with_the_key(make_deps, make_plan):
+    app = with_card(scripted_agent(creates_the_task), sign)
+    admits = lambda request: request.headers.get("x-key") == "the-key"  # noqa: E731
+    with serve(lets_in(app, admits, methods=("GET", "POST"))) as url:
+        given = {url: Credentials.of_header("X-Key", "the-key")}
+        deps = make_deps(new_messenger=lambda: Messenger(credentials=given))
+        report = await evaluate(make_plan(url), deps, request="")
+    assert [row.passed for row in report.summary] == [1]
+    assert any("signed, and not as it should be" in each for each in report.warnings)
