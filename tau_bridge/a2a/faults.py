@@ -23,6 +23,7 @@ from tau_bridge.errors import (
     AgentTimeoutError,
     AgentUnreachableError,
 )
+from tau_bridge.surrogates import replace_surrogates
 
 if TYPE_CHECKING:
     from a2a.types import AgentCard, StreamResponse, Task
@@ -375,5 +376,5 @@ def _body(response: httpx.Response) -> tuple[str, int | None]:
 
 
 def _shorten(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(replace_surrogates(text).split())
     return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]} ..."
