@@ -184,7 +184,7 @@ def resume_command(run_id: str, parsed: argparse.Namespace) -> str:
 
 
 def playing_flags(parsed: argparse.Namespace) -> list[str]:
-    """Return the given flags that affect how trials are played, except the token.
+    """Return the given flags that affect how trials are played; the token as TOKEN.
 
     Args:
         parsed: The arguments of any command; one that plays nothing has few of these flags.
@@ -205,6 +205,8 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
     switches = ["--offline", "--allow-code"]
     on = [flag for flag in switches if given.get(flag.removeprefix("--").replace("-", "_"))]
     named = [each for one in given.get("credential") or () for each in ("--credential", one)]
+    if token := given.get("token"):
+        flags["--token"] = token if token.startswith("@") else "TOKEN"
     return on + [each for name, value in flags.items() if value for each in (name, value)] + named
 
 

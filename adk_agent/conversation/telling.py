@@ -97,14 +97,19 @@ def failures(status: RunStatus, rows: Sequence[TrialRow]) -> str:
     """List the trials that broke or did not pass, one a line, after a line that counts them."""
     lost = [row for row in rows if is_failure(row)]
     unscored = sum(row.status == "unscored" for row in rows)
-    played = f"{len(rows)} finished trials of run {status.run_id}"
+    broken = sum(row.status == "failed" for row in lost)
+    if len(rows) == 1:
+        played = f"The one finished trial of run {status.run_id}"
+        none = f"{played} did not fail"
+        some = f"{played} {'failed' if broken else 'did not pass'}"
+    else:
+        played = f"{len(rows)} finished trials of run {status.run_id}"
+        none = f"None of the {played} failed"
+        some = f"Of the {played}, {len(lost) - broken} did not pass and {broken} failed"
     if not lost:
         also = f"; {unscored} could not be scored" if unscored else ""
-        return f"None of the {played} failed{also}{_so_far(status)}."
-    broken = sum(row.status == "failed" for row in lost)
-    head = (
-        f"Of the {played}, {len(lost) - broken} did not pass and {broken} failed{_so_far(status)}:"
-    )
+        return f"{none}{also}{_so_far(status)}."
+    head = f"{some}{_so_far(status)}:"
     lines = [f"- {short(row.label)}: {outcome(row)}" for row in lost[:MOST_LISTED]]
     if len(lost) > MOST_LISTED:
         lines.append(f"- ... and {len(lost) - MOST_LISTED} more, in the report")

@@ -149,7 +149,7 @@ async def test_where_all_passed_nothing_is_played_again(ask, played):
     await played(RUN, "builtin:oracle")
     reply = await ask(Repeat(intent="repeat_changed", which="failed"), RUN)
     assert isinstance(reply, Answer)
-    assert "None of the 1 finished trials" in reply.text
+    assert "The one finished trial of run" in reply.text
 
 
 async def test_of_a_complete_run_nothing_is_missing(ask, played):

@@ -21,7 +21,7 @@ def test_where_nothing_failed_there_is_nothing_to_run_again(caller):
     caller.say("Evaluate builtin:oracle on one mock task")
     task = caller.say("run the failed ones again")
     assert (state(task), "artifacts" in task) == ("completed", False)
-    assert words(task).startswith("None of the 1 finished trials")
+    assert words(task).startswith("The one finished trial of run")
     assert "Nothing of it is missing" in words(caller.say("resume"))
     assert "nothing is running" in words(caller.say("cancel it")).lower()
     assert row(caller.say("run it again"))["score"] == 1
