@@ -110,7 +110,8 @@ def parse_json(text: JsonText) -> ParsedJson:
     try:
         value = json.loads(text.text, object_pairs_hook=object_of, parse_constant=constant)
         value, had_halves = whole_characters(value, text.text)
-        problems[_HALF] += had_halves
+        if had_halves:
+            problems[_HALF] += 1
     except json.JSONDecodeError as exc:
         raise ReportError(
             f"line {text.line + exc.lineno - 1}, column {exc.colno}: not JSON:"
