@@ -199,7 +199,7 @@ def service(moment: random.Random, by: signal.Signals, seconds: float, expected)
                     return f"a task is {state}"
         log = (results / "service.log").read_text()
         if "Traceback" in log:
-            return f"a traceback in the log: {log[log.index('Traceback'):][-1500:]}"
+            return f"a traceback in the log: {log[log.index('Traceback') :][-1500:]}"
         runs = [path.parent for path in results.glob("*/manifest.json")]
         return next(filter(None, (resumed(results, run, expected) for run in runs)), None)
 

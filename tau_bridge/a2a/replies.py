@@ -85,6 +85,11 @@ class _Chunks:
         return "".join(_text(chunk) for chunk in self.chunks)
 
 
+def state_name(state: int) -> str:
+    """Return the protocol's name of a task's state; one of its own for a number without any."""
+    return TaskState.Name(state) if state in TaskState.values() else f"TASK_STATE_UNKNOWN_{state}"
+
+
 class ReplyFold:
     """Takes the events of one turn, one by one."""
 
@@ -132,8 +137,7 @@ class ReplyFold:
         """Return the task's state in the words of protocol 0.3; None while there is no task."""
         if self._state is None:
             return None
-        name: str = TaskState.Name(self._state)
-        return name.removeprefix("TASK_STATE_").lower().replace("_", "-")
+        return state_name(self._state).removeprefix("TASK_STATE_").lower().replace("_", "-")
 
     @property
     def is_over(self) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from a2a.types import TaskState
-
-from tau_bridge.a2a.replies import ReplyFold
+from tau_bridge.a2a.replies import ReplyFold, state_name
 from tau_bridge.agent_check.clock_skew import task_status
 from tau_bridge.agent_check.findings import Finding, counted, fails, ok, skipped
 
@@ -57,7 +55,7 @@ def _has_ended(events: Sequence[SeenEvent]) -> bool:
 
 
 def _described(events: Sequence[SeenEvent]) -> str:
-    states = [TaskState.Name(status.state) for seen in events if (status := task_status(seen))]
+    states = [state_name(status.state) for seen in events if (status := task_status(seen))]
     last = states[-1].removeprefix("TASK_STATE_").lower() if states else "message"
     first_ms = events[0].after_ms
     return f"{counted(len(events), 'event')}, the first after {first_ms:.0f} ms, the last: {last}"
