@@ -6,6 +6,8 @@ until somebody handles it, and SIGINT would end it in the midst of an import, wi
 
 import os
 import signal
+import sys
+import threading
 from types import FrameType
 
 
@@ -23,6 +25,17 @@ def interruptible() -> None:
     """Let SIGINT raise KeyboardInterrupt again, as event loops want it."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = _interrupt_again
+
+
+def _interrupt_again(ignored: "sys.UnraisableHookArgs") -> None:
+    """Repeat an interrupt that came while an object was finalised, where Python drops it."""
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        # Later, and from elsewhere: raised at once, it would be dropped again.
+        main = threading.main_thread().ident
+        threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def _end(number: int, _: FrameType | None) -> None:

@@ -40,3 +40,28 @@ def test_an_agent_that_loads_ends_with_a_word():
     arguments = ["purple_agent", "null", "--port", "0"]
     code, words = ended(arguments, once_imported="uvicorn", by=signal.SIGTERM)
     assert (code, words) == (143, ["ended by SIGTERM before it served"])
+
+
+INTERRUPTED_WHILE_FINALISING = """
+import os, signal, time
+from adk_agent.cli import edge
+from adk_agent.early_signals import end_by_signals
+
+class Finalised:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        [each for each in range(1000)]
+
+def execute(parsed):
+    Finalised()
+    time.sleep(60)
+
+end_by_signals()
+raise SystemExit(edge.run_command(execute, __import__("argparse").Namespace()))
+"""
+
+
+def test_an_interrupt_while_an_object_is_finalised_is_not_lost():
+    command = [sys.executable, "-c", INTERRUPTED_WHILE_FINALISING]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stderr) == (130, "greenroom: interrupted\n")
