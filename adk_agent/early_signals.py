@@ -7,7 +7,6 @@ until somebody handles it, and SIGINT would end it in the midst of an import, wi
 import os
 import signal
 import sys
-import threading
 from types import FrameType
 
 
@@ -31,6 +30,8 @@ def interruptible() -> None:
 def _interrupt_again(ignored: "sys.UnraisableHookArgs") -> None:
     """Repeat an interrupt that came while an object was finalised, where Python drops it."""
     if issubclass(ignored.exc_type, KeyboardInterrupt):
+        import threading  # late, as nothing is handled before this module is imported
+
         # Later, and from elsewhere: raised at once, it would be dropped again.
         main = threading.main_thread().ident
         threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()

@@ -194,6 +194,7 @@ class Display:
     ) -> None:
         # On a narrow terminal, lines between the columns would make the cells wrap.
         lines = HEAVY_HEAD if self._console.width >= TEAM_WIDTH else None
+        title = escape(escape_controls(title))
         table = Table(box=lines, pad_edge=lines is not None, title=title, title_justify="left")
         for name in header:
             justify: JustifyMethod = "left" if name in WORDS else "right"

@@ -26,7 +26,7 @@ from adk_agent.requests.config_file.reading import LoadedConfig, read_config
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.naming import LATEST
 from adk_agent.runs.retry import Retry, settled_report
-from adk_agent.runs.store import CONFIG, MANIFEST, RunManifest, load_manifest
+from adk_agent.runs.store import CONFIG, MANIFEST, TRIALS, RunManifest, load_manifest
 from adk_agent.runs.tracking import read_status
 
 
@@ -54,7 +54,7 @@ def execute(parsed: argparse.Namespace) -> int:
     results_dir, run_id = run_of(parsed)
     settings = settings_of(parsed)
     status = read_status(results_dir, run_id)
-    if not (results_dir / status.run_id / MANIFEST).exists():
+    if not any((results_dir / status.run_id / name).exists() for name in (MANIFEST, TRIALS)):
         why = f" ({status.problem})" if status.problem else ""
         raise StorageError(
             f"run {status.run_id} cannot be resumed: nothing was played{why}; start a new one: "

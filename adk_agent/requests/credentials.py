@@ -60,7 +60,8 @@ class CredentialSource(BaseModel):
             agent: The agent's name, for the message.
 
         Raises:
-            PreflightError: The variable is not set, the file has no text, or it cannot be sent.
+            PreflightError: The variable is not set, or the file has no text.
+            RequestError: The value cannot be sent.
         """
         where = f"{self}, a credential of {agent!r}"
         if self.kind == "certificate":
@@ -120,7 +121,8 @@ def read_all(sources: Iterable[CredentialSource], agent: str) -> Credentials:
     """Return all of an agent's credentials together.
 
     Raises:
-        PreflightError: One cannot be read; the message names it.
+        PreflightError: One is not there; the message names it.
+        RequestError: One cannot be sent.
     """
     found = NONE
     for source in sources:
@@ -153,4 +155,4 @@ def _made(where: str, make: Callable[..., Credentials], *values: object) -> Cred
     try:
         return make(*values)
     except CredentialError as error:
-        raise PreflightError(f"{where}, cannot be used: {error}") from None
+        raise RequestError(f"{where}, cannot be used: {error}") from None

@@ -34,7 +34,7 @@ def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, Evaluatio
     """
     status = read_status(results_dir, run_id)
     directory = results_dir / run_id
-    if not (directory / MANIFEST).exists():
+    if not any((directory / name).exists() for name in (MANIFEST, TRIALS)):
         why = f": {status.problem}" if status.problem else ""
         raise StorageError(
             f"run {run_id} has no results: it is {status.state}, and nothing was played{why}"

@@ -115,7 +115,11 @@ class Connection:
             else AsgiTransport(app)
         )
         self._auth = AgentAuth(
-            self.url, credentials, send=self._send_alone, learn=self.redact.learn
+            self.url,
+            credentials,
+            send=self._send_alone,
+            learn=self.redact.learn,
+            timeout_s=limits.token_timeout_s,
         )
         self._http = httpx.AsyncClient(
             auth=self._auth,

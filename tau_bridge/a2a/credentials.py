@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import math
 import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -19,13 +20,27 @@ from urllib.parse import quote, quote_plus
 
 import httpx
 
-from tau_bridge.errors import AgentAccessError, AgentAuthRequiredError
+from tau_bridge.a2a.faults import SHORTEST_SECRET
+from tau_bridge.a2a.guard import Exchange, exchange
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.errors import (
+    AgentAccessError,
+    AgentAuthRequiredError,
+    AgentProtocolError,
+    AgentReplyTooLargeError,
+    AgentUnreachableError,
+)
 
 AUTHORIZATION = "Authorization"
 RENEW_BEFORE_S = 30.0
 """Seconds before its end from which on a token is renewed; at most a tenth of its life."""
 _RENEW_SHARE = 0.1
 _MOST_SHOWN = 100
+_MAX_TOKEN_BYTES = 64 * 1024
+"""Body bytes of a token server's answer."""
+_BAD_SECRET = {400, 401, 403}
+_CHECK_CLIENT = "check the client's id and secret, and the scope"
+_CHECK_SERVER = "check that this token server is right, and works"
 
 Send = Callable[[httpx.Request], Awaitable[httpx.Response]]
 
@@ -151,9 +166,12 @@ class Credentials:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The secrets as they may come back: as they are, and encoded for URLs."""
-        spelled = [(each, quote(each, safe=""), quote_plus(each)) for each in self.secrets]
-        return tuple(dict.fromkeys(each for group in spelled for each in group))
+        """The secrets as they may come back: as they are, encoded for URLs, and in base64."""
+        spelled = [form for each in self.secrets for form in (each, *_for_urls(each))]
+        for each in (*self.secrets, *self.headers.values()):
+            if len(each) >= SHORTEST_SECRET:
+                spelled += [_base64(each), _base64(each, b"-_")]
+        return tuple(dict.fromkeys(spelled))
 
     @property
     def not_by_grpc(self) -> str | None:
@@ -193,15 +211,23 @@ class AgentAuth(httpx.Auth):
         credentials: What is sent.
         send: Sends the request for a token, without any of them.
         learn: Is told each token that is fetched, so that nobody sees it.
+        timeout_s: Seconds for fetching a token.
     """
 
     def __init__(
-        self, url: str, credentials: Credentials, *, send: Send, learn: Callable[[str], None]
+        self,
+        url: str,
+        credentials: Credentials,
+        *,
+        send: Send,
+        learn: Callable[[str], None],
+        timeout_s: float = MessengerLimits.token_timeout_s,
     ) -> None:
         self._url = url
         self._credentials = credentials
         self._send = send
         self._learn = learn
+        self._timeout_s = timeout_s
         self._fetching = asyncio.Lock()
         self._token: str | None = None
         self._due_s = 0.0
@@ -230,8 +256,9 @@ class AgentAuth(httpx.Auth):
             refused: Those that the agent refused, with a token that is not used again.
 
         Raises:
-            AgentAuthRequiredError: The OAuth server gives no token.
-            AgentAccessError: It cannot be called, or not be understood.
+            AgentAuthRequiredError: The OAuth server refuses the client.
+            AgentUnreachableError: It gives no answer.
+            AgentAccessError: Its answer cannot be used. It is never the agent's fault.
         """
         headers = dict(self._credentials.headers)
         if self._credentials.cookies:
@@ -267,29 +294,74 @@ class AgentAuth(httpx.Auth):
             },
         )
         began_s = time.monotonic()
-        response = await self._send(request)
-        token, lasts_s = self._read(client.token_url, response, await response.aread())
+        response, body = await self._asked(request)
+        token, lasts_s = self._read(client.token_url, response, body)
         margin_s = min(RENEW_BEFORE_S, lasts_s * _RENEW_SHARE)
         return token, began_s + lasts_s - margin_s
+
+    async def _asked(self, request: httpx.Request) -> tuple[httpx.Response, bytes]:
+        """Return the token server's answer; what goes wrong is not the agent's doing."""
+        where = str(request.url)
+        try:
+            with exchange(Exchange(url=where, max_bytes=_MAX_TOKEN_BYTES)):
+                async with asyncio.timeout(self._timeout_s):
+                    response = await self._send(request)
+                    return response, await response.aread()
+        except TimeoutError:
+            why = f"no answer within {self._timeout_s:g} s"
+            raise AgentUnreachableError(self._url, self._no_token(where, why)) from None
+        except httpx.HTTPError as error:
+            why = str(error) or type(error).__name__
+            raise AgentUnreachableError(self._url, self._no_token(where, why)) from error
+        except AgentReplyTooLargeError:
+            why = f"an answer of more than {_MAX_TOKEN_BYTES} bytes"
+            raise AgentAccessError(self._url, self._no_token(where, why)) from None
+        except AgentProtocolError:
+            why = "a compressed answer, which the request did not allow"
+            raise AgentAccessError(self._url, self._no_token(where, why)) from None
 
     def _read(self, token_url: str, response: httpx.Response, body: bytes) -> tuple[str, float]:
         try:
             said = httpx.Response(200, content=body).json()
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
         answer = said if isinstance(said, dict) else {}
-        token, lasts_s = answer.get("access_token"), answer.get("expires_in")
+        token = answer.get("access_token")
         if response.is_success and isinstance(token, str) and _is_word(token):
-            if isinstance(lasts_s, int | float) and not isinstance(lasts_s, bool):
-                return token, max(float(lasts_s), 0.0)
-            return token, float("inf")
-        why = str(answer.get("error", ""))[:_MOST_SHOWN] or f"HTTP {response.status_code}"
-        message = (
+            return token, _lifetime_s(answer.get("expires_in"))
+        status = response.status_code
+        why = str(answer.get("error", ""))[:_MOST_SHOWN] or f"HTTP {status}"
+        is_refused = status in _BAD_SECRET
+        advice = _CHECK_CLIENT if is_refused or "error" in answer else _CHECK_SERVER
+        kind = AgentAuthRequiredError if is_refused else AgentAccessError
+        raise kind(self._url, self._no_token(token_url, why, advice))
+
+    def _no_token(self, token_url: str, why: str, advice: str = _CHECK_SERVER) -> str:
+        return (
             f"the agent at {self._url!r} is called with a token of {token_url!r}, which gave none:"
-            f" {why}; check the client's id and secret, and the scope"
+            f" {why}; {advice}"
         )
-        refused = response.status_code in (400, 401, 403)
-        raise (AgentAuthRequiredError if refused else AgentAccessError)(self._url, message)
+
+
+def _lifetime_s(expires_in: object) -> float:
+    """Return the seconds that a token lasts; one that says nothing usable is kept until refused."""
+    if not isinstance(expires_in, int | float) or isinstance(expires_in, bool):
+        return math.inf
+    try:
+        lasts_s = float(expires_in)
+    except OverflowError:  # an integer that no double holds
+        return math.inf
+    return math.inf if math.isnan(lasts_s) else max(lasts_s, 0.0)
+
+
+def _for_urls(text: str) -> tuple[str, str]:
+    return quote(text, safe=""), quote_plus(text)
+
+
+def _base64(text: str, altchars: bytes | None = None) -> str:
+    """Return a text in base64, up to the character from which on it depends on what follows."""
+    encoded = base64.b64encode(text.encode(), altchars).decode()
+    return encoded.rstrip("=")[:-1] if encoded.endswith("=") else encoded
 
 
 def _is_word(text: str) -> bool:

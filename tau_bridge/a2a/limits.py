@@ -19,6 +19,8 @@ class MessengerLimits(Limits):
     """Seconds for a whole turn, from the message to the end of the reply."""
     card_timeout_s: float = 10.0
     """Seconds for fetching the agent card, connection included."""
+    token_timeout_s: float = 8.0
+    """Seconds for a token of OAuth 2.0. Below `card_timeout_s`, as the card is fetched with one."""
     probe_timeout_s: float = 5.0
     """Seconds for the card of an agent that gave no reply in time: one that serves it is there."""
     connect_timeout_s: float = 10.0

@@ -54,6 +54,15 @@ def test_a_key_is_sent_and_kept_nowhere(shell, folder):
     assert_kept_nowhere(folder, out, err, checked[1])
 
 
+def test_a_value_that_no_header_has_is_an_argument_that_cannot_be_used(shell, folder, monkeypatch):
+    monkeypatch.setenv("SHOP_KEY", f"{KEY}\r\nX: 1")
+    sent = ["--agent", "http://127.0.0.1:9", "--credential", "header:X-API-Key=SHOP_KEY"]
+    code, out, err = shell(*RUN, *sent)
+    assert code == 2
+    assert "header:X-API-Key=SHOP_KEY" in err
+    assert_kept_nowhere(folder, out, err)
+
+
 def test_without_it_the_run_says_what_to_do_and_goes_on_with_it(shell, folder):
     with serve(keyed(KEY)) as url:
         code, out, err = shell(*RUN, "--agent", url)

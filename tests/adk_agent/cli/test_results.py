@@ -49,3 +49,33 @@ async def test_results_are_shown_while_a_run_goes_on(make_deps, make_plan, shell
     assert (code, out, complaint) == (0, report.to_json(), "")
     code, out, _ = shell("results", "run-1")
     assert "Run run-1: complete" in out
+
+
+RUN = ["run", "--agent", "null", "--domain", "mock", "--task-ids", "create_task_1", "--offline"]
+
+
+def test_a_run_whose_manifest_is_lost_names_the_file_and_not_that_nothing_was_played(
+    shell, results_dir
+):
+    assert shell(*RUN, "--quiet")[0] == 0
+    [manifest] = results_dir.glob("*/manifest.json")
+    manifest.unlink()
+    code, out, _ = shell("results")
+    assert code == 0, "the report is whole"
+    assert "complete" in out
+    for command in (["resume"], ["export", "--to", "csv"]):
+        code, _, complaint = shell(*command)
+        assert code == 3
+        assert "manifest.json" in complaint
+        assert "nothing was played" not in complaint
+
+
+def test_an_id_that_somebody_wrote_into_a_report_is_shown_as_text(shell, results_dir):
+    assert shell(*RUN, "--quiet")[0] == 0
+    [path] = results_dir.glob("*/report.json")
+    report = json.loads(path.read_text())
+    path.write_text(json.dumps({**report, "run_id": "r\x1b]0;x\x07\u202e[bold]y[/bold]"}))
+    code, out, complaint = shell("results")
+    assert code in (0, 3)
+    assert not set(out + complaint) & {"\x1b", "\x07", "\u202e"}
+    assert code == 3 or "[bold]y[/bold]" in out

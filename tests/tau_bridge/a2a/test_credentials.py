@@ -4,11 +4,14 @@ import base64
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tau_bridge.a2a.credentials import NONE, CredentialError, Credentials
 from tau_bridge.a2a.messenger import Messenger
@@ -16,6 +19,7 @@ from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.errors import (
     AgentAccessError,
     AgentAuthRequiredError,
+    AgentError,
     AgentForbiddenError,
     AgentUnreachableError,
 )
@@ -217,6 +221,88 @@ async def test_a_server_that_gives_no_token_is_named(
         async with talking(url, client(nobody), recorder) as conversation:
             with pytest.raises(AgentUnreachableError):
                 await conversation.send("hello")
+
+
+def gives(
+    *, content: bytes = b"", status: int = 200, headers: dict[str, str] | None = None
+) -> ASGIApp:
+    """A token server with one answer."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response(content, status, headers)(scope, receive, send)
+
+    return app
+
+
+async def is_silent(scope: Scope, receive: Receive, send: Send) -> None:
+    """A token server that never answers."""
+    while scope["type"] == "http" and (await receive())["type"] != "http.disconnect":
+        pass  # until its client leaves
+
+
+UNUSABLE: dict[str, tuple[ASGIApp, str]] = {
+    "deep": (gives(content=b"[" * 50_000), "HTTP 200; check that this token server"),
+    "large": (gives(content=b" " * 100_000), "an answer of more than 65536 bytes"),
+    "compressed": (gives(headers={"Content-Encoding": "gzip"}), "a compressed answer"),
+    "page": (gives(content=b"<html>"), "HTTP 200; check that this token server"),
+    "broken": (gives(status=500), "HTTP 500; check that this token server"),
+    "silent": (is_silent, r"no answer within 0\.05 s"),
+}
+
+
+@pytest.mark.parametrize("when", ["first", "later"])
+@pytest.mark.parametrize("kind", UNUSABLE)
+async def test_what_a_token_server_does_is_never_the_agents_fault(
+    serving: Serving, recorder: TraceRecorder, kind: str, when: str
+) -> None:
+    unusable, said = UNUSABLE[kind]
+    now: list[ASGIApp] = [unusable if when == "first" else TokenServer(expires_in=0)]
+
+    async def token_server(scope: Scope, receive: Receive, send: Send) -> None:
+        await now[0](scope, receive, send)
+
+    url, where = serving(scripted_agent(says_who)), serving(token_server)
+    limits = replace(BRISK, token_timeout_s=0.05)
+    messenger = Messenger(limits=limits, credentials={url: client(where)})
+    conversation = messenger.conversation(url, recorder=recorder)
+    if when == "later":
+        await conversation.send("hello")
+        now[0] = unusable
+    with pytest.raises(AgentError, match=said) as caught:
+        await conversation.send("hello")
+    assert f"a token of '{where}/token', which gave none" in str(caught.value)
+    assert caught.value.fault == "infrastructure"
+    await messenger.aclose()
+
+
+@pytest.mark.parametrize("lasts", ["9" * 400, "NaN", "-1", '"soon"', "true"])
+async def test_a_token_that_lasts_nobody_knows_how_long_is_used(
+    serving: Serving, recorder: TraceRecorder, lasts: str
+) -> None:
+    said = f'{{"access_token": "t0ken", "expires_in": {lasts}}}'
+    log = RequestLog(scripted_agent(says_who))
+    where = serving(gives(content=said.encode()))
+    async with talking(serving(log), client(where), recorder) as conversation:
+        await conversation.send("hello")
+    assert log.posts[0].headers["authorization"] == "Bearer t0ken"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        lambda token: base64.b64encode(token.encode()).decode(),
+        lambda token: base64.urlsafe_b64encode(token.encode()).decode(),
+        lambda token: base64.b64encode(f"Bearer {token}".encode()).decode(),
+        lambda token: base64.b64encode(f"{token} it was".encode()).decode(),
+    ],
+)
+async def test_a_secret_in_base64_is_seen_nowhere(
+    serving: Serving, recorder: TraceRecorder, spelled: Callable[[str], str]
+) -> None:
+    url = serving(scripted_agent(lambda text, context: f"it is {spelled(KEY)}, is it not?"))
+    async with talking(url, Credentials.of_bearer(KEY), recorder) as conversation:
+        await conversation.send("hello")
+    assert spelled(KEY)[:16] not in recorder.trace().to_json()
 
 
 async def test_the_network_policy_holds_for_the_token_server(
