@@ -264,6 +264,7 @@ class Recorded:
         verdicts: What a judge said of statements then.
         reward: Its recorded reward; None where there is none.
         problem: Why its recorded scoring broke, where it did.
+        revision: The version of its data, as the file names it; None where it names none.
     """
 
     id: str
@@ -272,6 +273,23 @@ class Recorded:
     verdicts: Mapping[str, bool] | None = None
     reward: float | None = None
     problem: str | None = None
+    revision: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refreshed:
+    """A recorded conversation with the definition that its task has today.
+
+    Args:
+        recorded: Its `state` holds today's task, and its verdicts are those on statements that the
+            task still has.
+        changed: The parts of the definition that differ from the recorded one, by name.
+        scored_differently: One of them decides about the reward of a conversation that is over.
+    """
+
+    recorded: Recorded
+    changed: tuple[str, ...] = ()
+    scored_differently: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -606,6 +624,17 @@ class Benchmark(ABC):
         """
         del path
         return None
+
+    def refreshed(self, recorded: Recorded) -> Refreshed:
+        """Return one of `recorded` with the definition that its task has today.
+
+        Raises:
+            UnknownTaskError: The task is no longer there.
+            DataError: Its definition cannot be read, or the benchmark cannot exchange it.
+        """
+        raise DataError(
+            f"{self.name} cannot score {recorded.id!r} with today's tasks: leave out --fresh-tasks"
+        )
 
     async def aclose(self) -> None:
         """Release what `prepare` took. Called at the end of a run, however it ended."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,7 @@ from tau_bridge.benchmark import (
     PlayContext,
     Played,
     Recorded,
+    Refreshed,
     Revision,
     TaskInfo,
     TaskRef,
@@ -356,9 +357,28 @@ class Tau2Benchmark(Benchmark):
                 verdicts=each.nl_verdicts,
                 reward=each.reward,
                 problem=each.eval_error,
+                revision=results.commit,
             )
             for each in results.simulations
         ]
+
+    def refreshed(self, recorded: Recorded) -> Refreshed:
+        """Return a simulation with its task as the data at hand define it."""
+        from tau_bridge.tau2.task_changes import changed_parts, deciding
+
+        state: _State = recorded.played.state
+        task = self._task(recorded.ref)
+        changed = changed_parts(state.task, task)
+        kept = set(_statements(state.task, always=True)) & set(_statements(task, always=True))
+        verdicts = recorded.verdicts
+        if verdicts is not None:
+            verdicts = {text: met for text, met in verdicts.items() if text in kept}
+        played = replace(recorded.played, state=replace(state, task=task))
+        return Refreshed(
+            recorded=replace(recorded, played=played, verdicts=verdicts),
+            changed=changed,
+            scored_differently=bool(deciding(changed, state.task, task)),
+        )
 
     def _task(self, ref: TaskRef) -> Task:
         return self.source.task(ref.domain, ref.id)
