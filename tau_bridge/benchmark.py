@@ -321,6 +321,34 @@ Exporter = Callable[[RunView], BenchmarkExport]
 """Makes the files. It raises DataError where the run has nothing of the format."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class SubmissionFile:
+    """A file of a submission: its path in the submission's folder, and its text in pieces."""
+
+    path: str
+    chunks: Iterable[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """A folder that is handed in somewhere, to a leaderboard for example.
+
+    Args:
+        folder: Its name.
+        files: All that is in it.
+        notes: What to do with it, and what its reader has to know, in words.
+    """
+
+    folder: str
+    files: Sequence[SubmissionFile]
+    notes: tuple[str, ...] = ()
+
+
+SubmissionMaker = Callable[[Sequence[RunView], Mapping[str, Any]], Submission]
+"""Makes a submission of one or several runs, and of details that no run knows, not checked yet. It
+raises SubmissionRefusedError with every reason at once where its receiver would not take it."""
+
+
 class Benchmark(ABC):
     """Tasks, how they are played, and what they are worth.
 
@@ -614,6 +642,10 @@ class Benchmark(ABC):
 
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the formats that only this benchmark's runs have, by their names for `--to`."""
+        return {}
+
+    def submissions(self) -> Mapping[str, SubmissionMaker]:
+        """Return the formats that several runs make together, by their names for `--to`."""
         return {}
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:

@@ -40,9 +40,7 @@ def execute(parsed: argparse.Namespace) -> int:
         1 if any differs although its task is the same, 3 if none could be compared, otherwise 0.
     """
     benchmarks = open_benchmarks(variables)
-    outcome = asyncio.run(
-        regrade(Path(parsed.results), benchmarks, fresh_tasks=parsed.fresh_tasks)
-    )
+    outcome = asyncio.run(regrade(Path(parsed.results), benchmarks, fresh_tasks=parsed.fresh_tasks))
     if parsed.json:
         write_data(json.dumps(outcome.to_json(), indent=2))
     else:

@@ -21,7 +21,7 @@ def change_lines(simulations: Sequence[Mapping[str, Any]]) -> list[str]:
 def task_table(outcome: Regraded) -> Iterator[str]:
     """Yield the lines of a table: what became of the tasks, and of the rewards on them."""
     different = {*outcome.different, *outcome.different_by_task}
-    rows = [_HEADER]
+    rows: list[tuple[str, ...]] = [_HEADER]
     for kind in _KINDS:
         of_kind = [row for row in outcome.simulations if _kind(row) == kind]
         compared = [row for row in of_kind if row["reason"] is None]
@@ -30,8 +30,8 @@ def task_table(outcome: Regraded) -> Iterator[str]:
         if of_kind:
             rows.append((kind, *map(str, counts)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, *counts in rows:
-        cells = (cell.rjust(width) for cell, width in zip(counts, widths[1:], strict=True))
+    for name, *numbers in rows:
+        cells = (cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True))
         yield "  ".join((name.ljust(widths[0]), *cells))
 
 

@@ -28,6 +28,7 @@ from tau_bridge.benchmark import (
     Recorded,
     Refreshed,
     Revision,
+    SubmissionMaker,
     TaskInfo,
     TaskRef,
 )
@@ -41,6 +42,7 @@ from tau_bridge.tau2.tool_names import TOOL_NAMES
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.run_view import RunView
     from tau_bridge.sampling import TaskKind
     from tau_bridge.tau2.domains import Domain
     from tau_bridge.tau2.users import User
@@ -331,6 +333,16 @@ class Tau2Benchmark(Benchmark):
                 actions_alone=options.evaluation_type == "action",
             )
         }
+
+    def submissions(self) -> Mapping[str, SubmissionMaker]:
+        """Return the official leaderboard's format."""
+        from tau_bridge.tau2.submission import to_submission
+
+        def options(run: RunView) -> Mapping[str, Any]:
+            given = run.options(self.options_type.model_fields)
+            return self.with_options(given).options.model_dump(mode="json")
+
+        return {"tau2-submission": partial(to_submission, source=self.source, options=options)}
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
         """Return the simulations of an official results file, with the tasks that it embeds."""

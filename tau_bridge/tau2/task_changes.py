@@ -62,7 +62,9 @@ def _parts(task: Task) -> dict[str, Any]:
 
 
 def _comparable(key: str, part: Any) -> Any:
-    if key == "message_history":  # kept as written, and files of different versions write other keys
+    if (
+        key == "message_history"
+    ):  # kept as written, and files of different versions write other keys
         with contextlib.suppress(ValidationError):
             return to_records(parse_messages(part))
     return sorted(part) if key == "reward_basis" else part
