@@ -188,7 +188,7 @@ class RunView(Protocol):
         """Return a part's trials, in the plan's order."""
 
     def pass_hat_k(self, part: PartView) -> Mapping[int, float | None]:
-        """Return a part's pass^k by k, from 0 to 1, as the run's report has it."""
+        """Return a part's pass^k by k, from 0 to 1, from the trials with a reward, not rounded."""
 
     def records(self, part: PartView | None = None) -> Iterator[RecordView]:
         """Yield the trials of a part, or all, in the order in which they ended."""

@@ -15,6 +15,7 @@ from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, TrialKey, TrialRow
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.store import RunManifest, StoredTrials, TrialRecord, load_manifest
+from evals.reward import pass_hat_k
 from tau_bridge.run_view import PartView
 
 Part = tuple[Participant, str]
@@ -101,14 +102,12 @@ class PlayedRun:
         return options_named(self.report.plan, names)
 
     def pass_hat_k(self, part: PartView) -> Mapping[int, float | None]:
-        """Return a part's pass^k by k; the low end of a range where trials failed."""
-        participant, domain = part
-        return {
-            int(k): value
-            for row in self.report.summary
-            if (row.participant, row.domain) == (participant.address, domain)
-            for k, value in row.pass_hat_k.items()
-        }
+        """Return a part's pass^k by k, from the trials with a reward; the report rounds it."""
+        rewards: dict[str, list[float]] = {}
+        for row in self.rows(part):
+            if row.reward is not None:
+                rewards.setdefault(row.task_id, []).append(row.reward)
+        return {k: pass_hat_k(rewards, k) for k in range(1, self.num_trials + 1)}
 
     def rows(self, part: PartView) -> list[TrialRow]:
         """Return a part's trials, in the plan's order."""
