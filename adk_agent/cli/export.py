@@ -23,8 +23,8 @@ from adk_agent.present.exports.formats import (
     Exporter,
     exporter_of,
     exporters,
-    refuse_submission,
     submitters,
+    why_command_only,
 )
 from adk_agent.present.exports.output import Export, Output, refuse_others, write_outputs
 from adk_agent.present.exports.played import open_run
@@ -160,8 +160,9 @@ def checked_exports(config: LoadedConfig | None, benchmarks: Benchmarks) -> tupl
     found = []
     for index, entry in enumerate(config.content.exports):
         if entry.to not in known:
-            refuse_submission(entry.to, benchmarks)
-            problem = f"there is no format {entry.to!r}: {did_you_mean(entry.to, known)}"
+            problem = why_command_only(entry.to, benchmarks) or (
+                f"there is no format {entry.to!r}: {did_you_mean(entry.to, known)}"
+            )
             raise config.error(("exports", index, "to"), problem)
         slash = "/" if entry.out is not None and entry.out.endswith("/") else ""
         out = None if entry.out is None else f"{config.beside(entry.out)}{slash}"

@@ -102,13 +102,19 @@ def parse_details(values: Mapping[str, Any]) -> tuple[Details | None, Sequence[s
         problems = error.errors(include_url=False, include_input=False)
     missing = [_place(each["loc"]) for each in problems if each["type"] == "missing"]
     wrong = [
-        f"the details: {': '.join(filter(None, (_place(each['loc']), each['msg'])))}"
+        f"the details: {_worded(_place(each['loc']), each['type'], each['msg'])}"
         for each in problems
         if each["type"] != "missing"
     ]
     if missing:
         wrong.insert(0, f"the details lack {', '.join(missing)}")
     return None, wrong
+
+
+def _worded(place: str, kind: str, message: str) -> str:
+    if kind == "extra_forbidden":
+        return f"there is no field {place}"
+    return f"{place}: {message}" if place else message
 
 
 def _place(parts: Sequence[str | int]) -> str:

@@ -75,17 +75,14 @@ def submitters(benchmarks: Benchmarks) -> dict[str, Submitter]:
     return found
 
 
-def refuse_submission(name: str, benchmarks: Benchmarks) -> None:
-    """Refuse the name of a submission where a run is exported by itself.
-
-    Raises:
-        RequestError: It is one.
-    """
-    if name in submitters(benchmarks):
-        raise RequestError(
-            f"{name} needs details that no run knows, so only the command makes it: greenroom export "
-            f"RUN --to {name} --details FILE"
-        )
+def why_command_only(name: str, benchmarks: Benchmarks) -> str | None:
+    """Say why only the command makes a format; None where it is no submission."""
+    if name not in submitters(benchmarks):
+        return None
+    return (
+        f"{name} needs details that no run knows, so only the command makes it: greenroom export "
+        f"RUN --to {name} --details FILE"
+    )
 
 
 def _require_free(name: str, benchmark: Benchmark, taken: Mapping[str, object]) -> None:
