@@ -26,7 +26,7 @@ _COUNTED: Mapping[str, OfficialComponentName] = {
 def changed_parts(before: Task, now: Task) -> tuple[str, ...]:
     """Return the parts of a definition that differ, such as `evaluation_criteria.actions`."""
     old, new = _parts(before), _parts(now)
-    return tuple(part for part in dict.fromkeys((*old, *new)) if old.get(part) != new.get(part))
+    return tuple(sorted(part for part in {*old, *new} if old.get(part) != new.get(part)))
 
 
 def deciding(parts: Iterable[str], before: Task, now: Task) -> tuple[str, ...]:
