@@ -57,9 +57,12 @@ def to_submission(
     ]
     named = known.agents if known is not None else _named(details)
     chosen, reasons = selected(entries, named)
+    one_agent = not reasons
     reasons += [reason for run in runs for reason in not_begun(run)]
     version = details.get("tau2_bench_version")
-    reasons += reasons_of(chosen, source, version=str(version) if version else None)
+    reasons += reasons_of(
+        chosen, source, version=str(version) if version else None, one_agent=one_agent
+    )
     reasons += [Reason(text=problem) for problem in problems]
     if known is None or reasons:
         raise _refused(reasons, needs_details=known is None)

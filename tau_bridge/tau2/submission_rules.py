@@ -89,16 +89,17 @@ def selected(entries: Sequence[Entry], agents: Sequence[str]) -> tuple[list[Entr
 
 
 def reasons_of(
-    entries: Sequence[Entry], source: DataSource, *, version: str | None
+    entries: Sequence[Entry], source: DataSource, *, version: str | None, one_agent: bool
 ) -> Iterator[Reason]:
     """Yield every reason why these entries cannot be submitted together.
 
     Args:
-        entries: Of one agent.
+        entries: All that are to be submitted.
         source: The data at hand.
         version: The release that the data are said to be of, where they are not those known here.
+        one_agent: The entries are known to be of one agent.
     """
-    yield from _together(entries)
+    yield from _together(entries, one_agent=one_agent)
     for entry in entries:
         name = f"{entry.domain} of run {entry.run.run_id}"
         if entry.domain not in DOMAINS:
@@ -124,8 +125,12 @@ def not_begun(run: RunView) -> Iterator[Reason]:
             yield Reason(text=text, unfinished=True)
 
 
-def _together(entries: Sequence[Entry]) -> Iterator[Reason]:
-    for domain, count in Counter(entry.domain for entry in entries).items():
+def _together(entries: Sequence[Entry], *, one_agent: bool) -> Iterator[Reason]:
+    # Of several agents each has its domains, until it is known that they are one.
+    found = Counter(
+        (entry.domain, None if one_agent else entry.part[0].address) for entry in entries
+    )
+    for (domain, _), count in found.items():
         if count > 1:
             runs = sorted({entry.run.run_id for entry in entries if entry.domain == domain})
             yield Reason(

@@ -321,7 +321,7 @@ def test_of_several_agents_one_has_to_be_named(runs, submitted, details):
     folder = runs(GOOD, more=more, plan=two)
     code, _, err = submitted(folder, details=details)
     assert code == 2
-    assert f'agents = ["{AGENT}"]' in err
+    assert f'agents = ["{AGENT}"]' in only_reason(err)
     details.write_text(f'agents = ["{AGENT}"]\n{DETAILS}')
     code, out, err = submitted(folder, details=details)
     assert code == 0, err
