@@ -94,13 +94,6 @@ def test_an_export_is_written_and_named(shell, run_id, results_dir):
     assert (results_dir / run_id / "junit.xml").exists()
 
 
-def test_a_submission_is_refused_with_the_command_that_makes_it(shell, run_id):
-    text = "export it as tau2-submission"
-    code, out, complaint = shell("ask", text, "--run", run_id, "--offline")
-    assert (code, out) == (2, "")
-    assert "greenroom export RUN --to tau2-submission --details FILE" in complaint
-
-
 def test_an_answer_may_be_json(shell, run_id):
     told = json.loads(answered(shell, "show the results", "--run", run_id, "--json"))
     assert (told["intent"], told["run_id"]) == ("results", run_id)
