@@ -264,6 +264,7 @@ class Recorded:
         verdicts: What a judge said of statements then.
         reward: Its recorded reward; None where there is none.
         problem: Why its recorded scoring broke, where it did.
+        revision: The version of its data, as the file names it; None where it names none.
     """
 
     id: str
@@ -272,6 +273,23 @@ class Recorded:
     verdicts: Mapping[str, bool] | None = None
     reward: float | None = None
     problem: str | None = None
+    revision: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refreshed:
+    """A recorded conversation with the definition that its task has today.
+
+    Args:
+        recorded: Its `state` holds today's task, and its verdicts are those on statements that the
+            task still has.
+        changed: The parts of the definition that differ from the recorded one, by name.
+        scored_differently: One of them decides about the reward of a conversation that is over.
+    """
+
+    recorded: Recorded
+    changed: tuple[str, ...] = ()
+    scored_differently: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,6 +319,34 @@ class BenchmarkExport:
 
 Exporter = Callable[[RunView], BenchmarkExport]
 """Makes the files. It raises DataError where the run has nothing of the format."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionFile:
+    """A file of a submission: its path in the submission's folder, and its text in pieces."""
+
+    path: str
+    chunks: Iterable[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """A folder that is handed in somewhere, to a leaderboard for example.
+
+    Args:
+        folder: Its name.
+        files: All that is in it.
+        notes: What to do with it, and what its reader has to know, in words.
+    """
+
+    folder: str
+    files: Sequence[SubmissionFile]
+    notes: tuple[str, ...] = ()
+
+
+SubmissionMaker = Callable[[Sequence[RunView], Mapping[str, Any]], Submission]
+"""Makes a submission of one or several runs, and of details that no run knows, not checked yet. It
+raises SubmissionRefusedError with every reason at once where its receiver would not take it."""
 
 
 class Benchmark(ABC):
@@ -598,6 +644,10 @@ class Benchmark(ABC):
         """Return the formats that only this benchmark's runs have, by their names for `--to`."""
         return {}
 
+    def submissions(self) -> Mapping[str, SubmissionMaker]:
+        """Return the formats that several runs make together, by their names for `--to`."""
+        return {}
+
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
         """Read a file of recorded conversations; None where the benchmark reads no such files.
 
@@ -606,6 +656,17 @@ class Benchmark(ABC):
         """
         del path
         return None
+
+    def refreshed(self, recorded: Recorded) -> Refreshed:
+        """Return one of `recorded` with the definition that its task has today.
+
+        Raises:
+            UnknownTaskError: The task is no longer there.
+            DataError: Its definition cannot be read, or the benchmark cannot exchange it.
+        """
+        raise DataError(
+            f"{self.name} cannot score {recorded.id!r} with today's tasks: leave out --fresh-tasks"
+        )
 
     async def aclose(self) -> None:
         """Release what `prepare` took. Called at the end of a run, however it ended."""

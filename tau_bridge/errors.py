@@ -4,7 +4,9 @@ BridgeError
 ├── DataError                     task data cannot be used
 │   ├── UnknownDomainError
 │   ├── UnknownTaskError
-│   └── DataFolderError
+│   ├── DataFolderError
+│   └── SubmissionRefusedError    runs that cannot be submitted, with all reasons
+├── IncompleteSubmissionError     the same, where trials are missing and nothing else is wrong
 ├── ReportError                   a trace or a roster that was given cannot be read
 ├── HarnessError                  our own code or the task's data broke (never the agent's score)
 ├── UserModelError                our simulated user's model failed
@@ -49,6 +51,14 @@ class DataError(BridgeError):
 
 class DataFolderError(DataError):
     """A data folder is missing, or is not in the official layout."""
+
+
+class SubmissionRefusedError(DataError):
+    """Runs cannot be submitted as they are. The message has every reason, each on a line."""
+
+
+class IncompleteSubmissionError(BridgeError):
+    """Runs cannot be submitted yet, because trials are missing and for no other reason."""
 
 
 def nearest(value: str, known: Iterable[str]) -> str:

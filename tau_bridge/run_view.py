@@ -5,7 +5,7 @@ Protocols alone: the program that keeps runs has classes of its own, which fit t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -138,7 +138,8 @@ class RecordView(Protocol):
 class RunView(Protocol):
     """A run, finished or not, without secrets.
 
-    The benchmark whose exporter is asked is opened with the run's options.
+    The benchmark whose exporter is asked is opened with the run's options. One that makes a
+    submission of several runs opens itself with the `options` of each.
     """
 
     @property
@@ -173,11 +174,21 @@ class RunView(Protocol):
     def user_llm_args(self) -> Mapping[str, Any]:
         """Return the arguments of the language model that played users."""
 
+    @property
+    def planned(self) -> Mapping[str, Sequence[str]]:
+        """Return the ids of the tasks that were to be played, by domain."""
+
+    def options(self, names: Collection[str]) -> Mapping[str, Any]:
+        """Return the run's options of benchmarks, those of these names that were given."""
+
     def parts(self) -> Sequence[PartView]:
         """Return every participant and domain of which a trial ended, in the plan's order."""
 
     def rows(self, part: PartView) -> Sequence[RowView]:
         """Return a part's trials, in the plan's order."""
+
+    def pass_hat_k(self, part: PartView) -> Mapping[int, float | None]:
+        """Return a part's pass^k by k, from 0 to 1, from the trials with a reward, not rounded."""
 
     def records(self, part: PartView | None = None) -> Iterator[RecordView]:
         """Yield the trials of a part, or all, in the order in which they ended."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
+from adk_agent.cli.regrade_table import change_lines, task_table
 from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.settings import variables
 from adk_agent.play.regrade import Regraded, regrade
@@ -23,6 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "with the recorded rewards. Recorded verdicts on natural-language statements are reused."
     )
     parser.add_argument("results", help="an official results.json, or one in gzip")
+    parser.add_argument(
+        "--fresh-tasks",
+        action="store_true",
+        help="score with the tasks of the data at hand, not with those in the file; rewards that "
+        "differ because the task changed are no reason for exit code 1 then",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -30,10 +37,10 @@ def execute(parsed: argparse.Namespace) -> int:
     """Print every simulation whose reward differs.
 
     Returns:
-        1 if any differs, 3 if none could be compared, otherwise 0.
+        1 if any differs although its task is the same, 3 if none could be compared, otherwise 0.
     """
     benchmarks = open_benchmarks(variables)
-    outcome = asyncio.run(regrade(Path(parsed.results), benchmarks))
+    outcome = asyncio.run(regrade(Path(parsed.results), benchmarks, fresh_tasks=parsed.fresh_tasks))
     if parsed.json:
         write_data(json.dumps(outcome.to_json(), indent=2))
     else:
@@ -47,21 +54,41 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _print(outcome: Regraded) -> None:
+    different = {*outcome.different, *outcome.different_by_task}
     for row in outcome.simulations:
-        if row["id"] in outcome.different or row["status"] != "scored":
+        if row["id"] in different or row["status"] != "scored":
             say(_line(row))
-    equal = outcome.compared - len(outcome.different)
+    if outcome.fresh_tasks:
+        _print_tasks(outcome)
     say(
-        f"{equal} of {outcome.compared} rewards equal; "
+        f"{outcome.equal} of {outcome.compared} rewards equal; "
         f"{len(outcome.simulations) - outcome.compared} simulations could not be compared"
     )
     for reason, count in outcome.not_compared().most_common():
         say(f"  {count}: {reason}")
 
 
+def _print_tasks(outcome: Regraded) -> None:
+    recorded = outcome.recorded_revision or "a version that the file does not name"
+    say(f"recorded with {recorded}; scored with the tasks of {outcome.current_revision}")
+    for line in [*change_lines(outcome.simulations), *task_table(outcome)]:
+        say(line)
+    say(
+        f"{len(outcome.different)} rewards differ though the task is the same, "
+        f"{len(outcome.different_by_task)} because the task changed"
+    )
+
+
 def _line(row: dict[str, Any]) -> str:
     reason = f" ({row['reason']})" if row["reason"] else ""
+    changes = row["task_changes"]
+    if changes is None:
+        task = ""
+    elif not row["scored_differently"]:
+        task = "; the task is scored as it was"
+    else:
+        task = f"; the task changed: {', '.join(changes)}"
     return (
         f"{row['id']} task {row['task_id']}: {row['status']}, reward {row['reward']}, "
-        f"recorded {row['recorded_reward']}{reason}"
+        f"recorded {row['recorded_reward']}{reason}{task}"
     )

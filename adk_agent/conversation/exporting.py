@@ -10,7 +10,7 @@ from adk_agent.conversation.telling import status_line
 from adk_agent.conversation.turn import Turn
 from adk_agent.core.errors import RequestError
 from adk_agent.core.redaction import ModelRedactor
-from adk_agent.present.exports.formats import exporters
+from adk_agent.present.exports.formats import exporters, why_command_only
 from adk_agent.present.exports.output import write_outputs
 from adk_agent.present.exports.played import open_run
 from adk_agent.present.page.writing import write_page
@@ -46,6 +46,8 @@ def exported(intent: Export, status: RunStatus, turn: Turn) -> Answer | Asked:
     asked = intent.format.strip().lower()
     name = asked if asked in known else _SAME.get(asked, asked)
     if name not in known:
+        if (why := why_command_only(name, deps.benchmarks())) is not None:
+            raise RequestError(why)
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
         raise RequestError(f"There is no format {asked[:80]!r}: {hint}")

@@ -6,6 +6,7 @@ them against the catalogue and makes the plan, which lists every task.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -188,8 +189,14 @@ class Overrides(_Frozen):
 
 def options_of(asked: EvaluationRequest | EvaluationPlan, benchmark: Benchmark) -> dict[str, Any]:
     """Return the options of a request or plan that a benchmark supports."""
+    return options_named(asked, benchmark.options_type.model_fields)
+
+
+def options_named(
+    asked: EvaluationRequest | EvaluationPlan, names: Collection[str]
+) -> dict[str, Any]:
+    """Return the options of a request or plan that have one of these names."""
     named = {name: getattr(asked, name) for name in NAMED_OPTIONS} | asked.options
     if isinstance(asked, EvaluationPlan):
         named[TASK_FILES] = asked.task_files
-    known = benchmark.options_type.model_fields
-    return {name: value for name, value in named.items() if name in known}
+    return {name: value for name, value in named.items() if name in names}

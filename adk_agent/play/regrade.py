@@ -13,9 +13,9 @@ from evals.diagnosis import Diagnosis
 from evals.outcome import Outcome, Scored, TaskResult, Unscored
 from evals.reward import breakdown_of, reward_of
 from evals.trace import Trace
-from tau_bridge.benchmark import Benchmark, Recorded
+from tau_bridge.benchmark import Benchmark, Recorded, Refreshed
 from tau_bridge.benchmarks import Benchmarks
-from tau_bridge.errors import DataError
+from tau_bridge.errors import DataError, UnknownTaskError
 
 TOLERANCE = 1e-6
 
@@ -24,21 +24,37 @@ TOLERANCE = 1e-6
 class Regraded:
     """The new reward of every simulation beside the recorded one.
 
-    `compared` counts those that have both; `different` names those whose two rewards differ. A
-    row that was not compared says why as its `reason`.
+    `compared` counts those that have both. `different` names those whose two rewards differ
+    although the task is the same, `different_by_task` those whose task is scored differently today.
+    A row that was not compared says why as its `reason`. Where today's tasks are asked for, its
+    `task_changes` are the parts of the task's definition that differ from the recorded one, None of
+    a task that is gone, and `scored_differently` says if one of them decides about the reward.
     """
 
     simulations: list[dict[str, Any]]
     compared: int
     different: list[str]
+    different_by_task: list[str]
+    fresh_tasks: bool
+    recorded_revision: str | None
+    current_revision: str | None
+
+    @property
+    def equal(self) -> int:
+        """Return how many rewards are equal."""
+        return self.compared - len(self.different) - len(self.different_by_task)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result with its stable keys."""
         return {
             "simulations": self.simulations,
             "compared": self.compared,
-            "equal": self.compared - len(self.different),
+            "equal": self.equal,
             "different": self.different,
+            "different_by_task": self.different_by_task,
+            "tasks": "today's" if self.fresh_tasks else "recorded",
+            "recorded_revision": self.recorded_revision,
+            "current_revision": self.current_revision,
         }
 
     def not_compared(self) -> Counter[str]:
@@ -46,38 +62,50 @@ class Regraded:
         return Counter(row["reason"] for row in self.simulations if row["reason"] is not None)
 
 
-async def regrade(path: Path, benchmarks: Benchmarks) -> Regraded:
+async def regrade(path: Path, benchmarks: Benchmarks, *, fresh_tasks: bool = False) -> Regraded:
     """Score every conversation of a file again.
 
+    Args:
+        path: The file.
+        benchmarks: One of them reads it.
+        fresh_tasks: With the definitions that the tasks have today, not with those of the file.
+
     Raises:
-        DataError: No benchmark reads the file.
+        DataError: No benchmark reads the file, or today's tasks cannot be read.
     """
     benchmark, recorded = read_recorded(path, benchmarks)
+    current = _revision(recorded, benchmark)
     rows = []
     compared = 0
-    different = []
+    different: list[str] = []
+    by_task: list[str] = []
     for each in recorded:
-        result = await benchmark.score(each.ref, each.played, _Verdicts(each.verdicts))
-        outcome = reward_of(result) if result is not None else Unscored(reason="it has no result")
-        reward = outcome.value if isinstance(outcome, Scored) else None
-        rows.append(
-            {
-                "id": each.id,
-                "task_id": each.ref.id,
-                "status": outcome.status,
-                "reward": reward,
-                "recorded_reward": each.reward,
-                "reward_breakdown": breakdown_of(result) if result is not None else {},
-                "reason": _why_not_compared(each, outcome),
-                "diagnosis": _diagnosis(each, benchmark, result, outcome),
-            }
-        )
-        if each.reward is not None and reward is not None:
-            compared += 1
-            # Written so that a difference that is no number would count as one.
-            if not abs(reward - each.reward) <= TOLERANCE:
-                different.append(each.id)
-    return Regraded(simulations=rows, compared=compared, different=different)
+        try:
+            found = benchmark.refreshed(each) if fresh_tasks else Refreshed(recorded=each)
+        except UnknownTaskError:
+            gone = Unscored(reason=f"its task is not among those of {each.ref.domain} in {current}")
+            rows.append(_row(each, gone))
+            continue
+        row = await _scored_row(found.recorded, benchmark)
+        if fresh_tasks:
+            row["task_changes"] = list(found.changed)
+            row["scored_differently"] = found.scored_differently
+        rows.append(row)
+        if each.reward is None or row["reward"] is None:
+            continue
+        compared += 1
+        # Written so that a difference that is no number would count as one.
+        if not abs(row["reward"] - each.reward) <= TOLERANCE:
+            (by_task if found.scored_differently else different).append(each.id)
+    return Regraded(
+        simulations=rows,
+        compared=compared,
+        different=different,
+        different_by_task=by_task,
+        fresh_tasks=fresh_tasks,
+        recorded_revision=recorded[0].revision if recorded else None,
+        current_revision=current,
+    )
 
 
 def read_recorded(path: Path, benchmarks: Benchmarks) -> tuple[Benchmark, Sequence[Recorded]]:
@@ -99,6 +127,39 @@ def read_recorded(path: Path, benchmarks: Benchmarks) -> tuple[Benchmark, Sequen
         raise problems[0]
     told = "; ".join(map(str, problems)) or "none reads recorded conversations"
     raise DataError(f"no benchmark can read {str(path)!r}: {told}")
+
+
+def _revision(recorded: Sequence[Recorded], benchmark: Benchmark) -> str | None:
+    if not recorded:
+        return None
+    data = benchmark.revision(recorded[0].ref.domain)
+    return f"{data.source} ({data.revision})"
+
+
+async def _scored_row(recorded: Recorded, benchmark: Benchmark) -> dict[str, Any]:
+    result = await benchmark.score(recorded.ref, recorded.played, _Verdicts(recorded.verdicts))
+    outcome = reward_of(result) if result is not None else Unscored(reason="it has no result")
+    return _row(recorded, outcome, result, _diagnosis(recorded, benchmark, result, outcome))
+
+
+def _row(
+    recorded: Recorded,
+    outcome: Outcome,
+    result: TaskResult | None = None,
+    diagnosis: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    return {
+        "id": recorded.id,
+        "task_id": recorded.ref.id,
+        "status": outcome.status,
+        "reward": outcome.value if isinstance(outcome, Scored) else None,
+        "recorded_reward": recorded.reward,
+        "reward_breakdown": breakdown_of(result) if result is not None else {},
+        "reason": _why_not_compared(recorded, outcome),
+        "diagnosis": diagnosis,
+        "task_changes": None,
+        "scored_differently": None,
+    }
 
 
 class _Verdicts:

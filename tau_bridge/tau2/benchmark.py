@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -26,7 +26,9 @@ from tau_bridge.benchmark import (
     PlayContext,
     Played,
     Recorded,
+    Refreshed,
     Revision,
+    SubmissionMaker,
     TaskInfo,
     TaskRef,
 )
@@ -40,6 +42,7 @@ from tau_bridge.tau2.tool_names import TOOL_NAMES
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.run_view import RunView
     from tau_bridge.sampling import TaskKind
     from tau_bridge.tau2.domains import Domain
     from tau_bridge.tau2.users import User
@@ -331,6 +334,16 @@ class Tau2Benchmark(Benchmark):
             )
         }
 
+    def submissions(self) -> Mapping[str, SubmissionMaker]:
+        """Return the official leaderboard's format."""
+        from tau_bridge.tau2.submission import to_submission
+
+        def options(run: RunView) -> Mapping[str, Any]:
+            given = run.options(self.options_type.model_fields)
+            return self.with_options(given).options.model_dump(mode="json")
+
+        return {"tau2-submission": partial(to_submission, source=self.source, options=options)}
+
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
         """Return the simulations of an official results file, with the tasks that it embeds."""
         from tau_bridge.tau2.results import read_results
@@ -356,9 +369,28 @@ class Tau2Benchmark(Benchmark):
                 verdicts=each.nl_verdicts,
                 reward=each.reward,
                 problem=each.eval_error,
+                revision=results.commit,
             )
             for each in results.simulations
         ]
+
+    def refreshed(self, recorded: Recorded) -> Refreshed:
+        """Return a simulation with its task as the data at hand define it."""
+        from tau_bridge.tau2.task_changes import changed_parts, deciding
+
+        state: _State = recorded.played.state
+        task = self._task(recorded.ref)
+        changed = changed_parts(state.task, task)
+        kept = set(_statements(state.task, always=True)) & set(_statements(task, always=True))
+        verdicts = recorded.verdicts
+        if verdicts is not None:
+            verdicts = {text: met for text, met in verdicts.items() if text in kept}
+        played = replace(recorded.played, state=replace(state, task=task))
+        return Refreshed(
+            recorded=replace(recorded, played=played, verdicts=verdicts),
+            changed=changed,
+            scored_differently=bool(deciding(changed, state.task, task)),
+        )
 
     def _task(self, ref: TaskRef) -> Task:
         return self.source.task(ref.domain, ref.id)

@@ -123,6 +123,16 @@ class DataSource:
         """
         return self._task_file(domain).require(task_id)
 
+    def record(self, domain: str, task_id: str) -> dict[str, Any]:
+        """Return one task as its file has it, with fields that nothing here reads.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            UnknownTaskError: There is no such task.
+            DataError: The file cannot be read.
+        """
+        return self._task_file(domain).record(task_id)
+
     def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
         """Return the ids of a split in the order of the task file, as the official engine does.
 

@@ -8,7 +8,8 @@ engine leaves these out of its figures too.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from evals.trace import CallType
@@ -17,13 +18,12 @@ from tau_bridge.errors import DataError
 from tau_bridge.run_view import PartView, RecordView, RowView, RunView
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.loop import ConversationLimits
+from tau_bridge.tau2.model_user import MODEL_USER, USER
 from tau_bridge.tau2.official import reward_info, task_record
-from tau_bridge.tau2.users import USER
 
 STEM = "tau2-results"
 BROKEN = "infrastructure_error"
 """The official reason for the end of a trial that says nothing about the agent."""
-_MODEL_USER = "llm:"
 
 
 def to_results(
@@ -45,7 +45,7 @@ def to_results(
         files=[
             ExportedFile(
                 label=f"{participant.address} {domain}",
-                chunks=_results(
+                chunks=results_text(
                     run, (participant, domain), source, solo=solo, actions_alone=actions_alone
                 ),
             )
@@ -94,14 +94,30 @@ def _is_broken(row: RowView) -> bool:
     return row.status == "failed" and row.fault in ("infrastructure", "harness")
 
 
-def _results(
-    run: RunView, part: PartView, source: DataSource, *, solo: bool, actions_alone: bool
+def results_text(
+    run: RunView,
+    part: PartView,
+    source: DataSource,
+    *,
+    solo: bool = False,
+    actions_alone: bool = False,
+    info: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[str]:
+    """Yield the text of a results file.
+
+    Args:
+        run: The run.
+        part: The participant and the domain of the file.
+        source: The data that they were played with.
+        solo: Without a user.
+        actions_alone: The rewards compare actions alone.
+        info: Fields of the file's `info` that the run does not know, or that replace what it knows.
+    """
     head = {
         "timestamp": run.created_at.isoformat(),
-        "info": _info(run, part, source, solo=solo),
+        "info": {**_info(run, part, source, solo=solo), **info},
         "tasks": [
-            task_record(source.task(part[1], task_id), part[1])
+            task_record(source.record(part[1], task_id), part[1])
             for task_id in dict.fromkeys(row.task_id for row in run.rows(part))
         ],
     }
@@ -136,12 +152,12 @@ def _info(run: RunView, part: PartView, source: DataSource, *, solo: bool) -> di
 
 
 def _user_info(run: RunView, rows: Sequence[RowView], *, solo: bool) -> dict[str, Any]:
-    models = sorted({row.user for row in rows if row.user.startswith(_MODEL_USER)})
+    models = sorted({row.user for row in rows if row.user.startswith(MODEL_USER)})
     # The first is the official name of a user who is not there.
     implementation = "dummy_user" if solo else "user_simulator" if models else "scripted"
     return {
         "implementation": implementation,
-        "llm": ", ".join(user.removeprefix(_MODEL_USER) for user in models) or None,
+        "llm": ", ".join(user.removeprefix(MODEL_USER) for user in models) or None,
         "llm_args": dict(run.user_llm_args) or None,
         "global_simulation_guidelines": None,
     }

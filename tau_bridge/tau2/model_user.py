@@ -19,6 +19,11 @@ from tau_bridge.tau2.tasks import Instructions, Task
 USER: Final = "user"
 """The trace's name for the user, whether a model or rules play it."""
 
+MODEL_USER: Final = "llm:"
+"""Begins the label of a user that a model plays."""
+OWN_GUIDELINES_NOTE: Final = " (own guidelines)"
+"""Ends it where the data bring no guidelines."""
+
 OWN_GUIDELINES: Final = f"""\
 You are a customer who is talking to a service agent. Play this customer as the scenario below
 describes.
@@ -75,7 +80,7 @@ class ModelUser:
         self._recorder = recorder
         self._tools = tuple(tools)
         self._step_id: str | None = None
-        self._label = f"llm:{model}" if guidelines is not None else f"llm:{model} (own guidelines)"
+        self._label = f"{MODEL_USER}{model}{'' if guidelines is not None else OWN_GUIDELINES_NOTE}"
         if guidelines is None:
             guidelines = OWN_GUIDELINES + (OWN_TOOL_GUIDELINES if tools else "")
         self._chat: list[Mapping[str, Any]] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evals.outcome import Check, Component
@@ -11,13 +11,13 @@ from tau_bridge.tau2.scoring import REGULAR_ENDS
 from tau_bridge.tau2.tasks import EvaluationCriteria, Task
 
 
-def task_record(task: Task, domain: str) -> dict[str, Any]:
-    """Return a task with all keys that the official model of it requires."""
-    record = task.model_dump(mode="json")
-    instructions = record["user_scenario"]["instructions"]
+def task_record(record: Mapping[str, Any], domain: str) -> dict[str, Any]:
+    """Return a task of a data file with all keys that the official model of it requires."""
+    scenario = record["user_scenario"]
+    instructions = scenario["instructions"]
     if isinstance(instructions, dict):
-        record["user_scenario"]["instructions"] = {"domain": domain, **instructions}
-    return record
+        scenario = {**scenario, "instructions": {"domain": domain, **instructions}}
+    return {**record, "id": str(record["id"]), "user_scenario": scenario}
 
 
 def reward_info(row: RowView, task: Task, *, actions_alone: bool) -> dict[str, Any]:

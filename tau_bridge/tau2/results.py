@@ -44,6 +44,8 @@ class RecordedResults:
     """A results file: its tasks by id, and the simulations in the file's order."""
 
     domain: str
+    commit: str | None
+    """The version of engine and data that wrote it, as the file names it."""
     tasks: Mapping[str, Task]
     simulations: tuple[RecordedSimulation, ...]
 
@@ -78,6 +80,7 @@ class _Participant(Lenient):
 
 
 class _Info(Lenient):
+    git_commit: str | None = None
     environment_info: _EnvironmentInfo
     user_info: _Participant | None = None
 
@@ -112,6 +115,7 @@ def read_results(path: Path) -> RecordedResults:
     solo = user is not None and user.implementation == "dummy_user"
     return RecordedResults(
         domain=results.info.environment_info.domain_name,
+        commit=results.info.git_commit,
         tasks=tasks,
         simulations=tuple(
             _convert(simulation, tasks[simulation.task_id], path, solo=solo)

@@ -59,6 +59,17 @@ class TaskFile(Mapping[str, Task]):
             raise UnknownTaskError(self.domain, task_id, self._texts)
         return self[task_id]
 
+    def record(self, task_id: str) -> dict[str, Any]:
+        """Return a task as the file has it, with fields that nothing here reads.
+
+        Raises:
+            UnknownTaskError: No task has this id.
+        """
+        if task_id not in self._texts:
+            raise UnknownTaskError(self.domain, task_id, self._texts)
+        record: dict[str, Any] = json.loads(self._texts[task_id])
+        return record
+
 
 def _split(domain: str, content: bytes) -> dict[str, bytes]:
     decoder = json.JSONDecoder()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from adk_agent.core.errors import RequestError
 from adk_agent.present.exports.agentbeats import to_agentbeats
@@ -18,6 +19,7 @@ from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError
 
 Exporter = Callable[[PlayedRun], Export]
+Submitter = Callable[[Sequence[PlayedRun], Mapping[str, Any]], Export]
 
 
 def exporter_of(name: str, benchmarks: Benchmarks) -> Exporter:
@@ -29,7 +31,8 @@ def exporter_of(name: str, benchmarks: Benchmarks) -> Exporter:
     """
     known = exporters(benchmarks)
     if name not in known:
-        raise RequestError(f"--to: there is no format {name!r}, only {', '.join(known)}")
+        names = ", ".join([*known, *submitters(benchmarks)])
+        raise RequestError(f"--to: there is no format {name!r}, only {names}")
     return known[name]
 
 
@@ -52,13 +55,54 @@ def exporters(benchmarks: Benchmarks) -> dict[str, Exporter]:
     own: dict[str, Exporter] = {}
     for benchmark in benchmarks.all:
         for name in benchmark.exporters():
-            if name in generic or name in own:
-                raise DataError(
-                    f"the benchmark {benchmark.name!r} brings a format {name!r}, of which there is "
-                    "one already: uninstall it"
-                )
+            _require_free(name, benchmark, {**generic, **own})
             own[name] = partial(_of_benchmark, benchmark, name)
     return {**own, **generic}
+
+
+def submitters(benchmarks: Benchmarks) -> dict[str, Submitter]:
+    """Return what makes submissions, by format: several runs and details that no run knows.
+
+    Raises:
+        DataError: Two formats have one name.
+    """
+    taken = exporters(benchmarks)
+    found: dict[str, Submitter] = {}
+    for benchmark in benchmarks.all:
+        for name in benchmark.submissions():
+            _require_free(name, benchmark, {**taken, **found})
+            found[name] = partial(_submitted, benchmark, name)
+    return found
+
+
+def why_command_only(name: str, benchmarks: Benchmarks) -> str | None:
+    """Say why only the command makes a format; None where it is no submission."""
+    if name not in submitters(benchmarks):
+        return None
+    return (
+        f"{name} needs details that no run knows, so only the command makes it: greenroom export "
+        f"RUN --to {name} --details FILE"
+    )
+
+
+def _require_free(name: str, benchmark: Benchmark, taken: Mapping[str, object]) -> None:
+    if name in taken:
+        raise DataError(
+            f"the benchmark {benchmark.name!r} brings a format {name!r}, of which there is "
+            "one already: uninstall it"
+        )
+
+
+def _submitted(
+    benchmark: Benchmark, name: str, runs: Sequence[PlayedRun], details: Mapping[str, Any]
+) -> Export:
+    made = benchmark.submissions()[name](runs, details)
+    return Export(
+        outputs=tuple(
+            Output(name=f"{made.folder}/{file.path}", chunks=file.chunks) for file in made.files
+        ),
+        notes=made.notes,
+    )
 
 
 def _of_benchmark(benchmark: Benchmark, name: str, run: PlayedRun) -> Export:

@@ -78,3 +78,19 @@ def write_outputs(outputs: Sequence[Output], target: Path, *, named: bool) -> li
         with whole_file(path) as file:
             file.writelines(output.chunks)
     return paths
+
+
+def refuse_others(outputs: Sequence[Output], target: Path) -> None:
+    """Refuse folders with files that an earlier export left: they would be handed in as well.
+
+    Raises:
+        RequestError: There is one.
+    """
+    own = {target / output.name for output in outputs}
+    for folder in {path.parent for path in own}:
+        left = sorted(path for path in folder.glob("*") if path.is_file() and path not in own)
+        if left:
+            raise RequestError(
+                f"{str(left[0])!r} is left of an earlier export: remove it, or name another folder "
+                "with --out"
+            )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from adk_agent.core.errors import RequestError, StorageError
-from adk_agent.core.plan import Participant
+from adk_agent.core.plan import Participant, options_named
 from adk_agent.core.redaction import ModelRedactor
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, TrialKey, TrialRow
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.store import RunManifest, StoredTrials, TrialRecord, load_manifest
+from evals.reward import pass_hat_k
 from tau_bridge.run_view import PartView
 
 Part = tuple[Participant, str]
@@ -90,6 +91,23 @@ class PlayedRun:
     def user_llm_args(self) -> Mapping[str, Any]:
         """Return the arguments of the language model that played users."""
         return self.report.plan.user_llm_args
+
+    @property
+    def planned(self) -> Mapping[str, Sequence[str]]:
+        """Return the ids of the tasks that were to be played, by domain."""
+        return {planned.domain: planned.task_ids for planned in self.report.plan.tasks}
+
+    def options(self, names: Collection[str]) -> Mapping[str, Any]:
+        """Return the run's options of benchmarks, those of these names."""
+        return options_named(self.report.plan, names)
+
+    def pass_hat_k(self, part: PartView) -> Mapping[int, float | None]:
+        """Return a part's pass^k by k, from the trials with a reward; the report rounds it."""
+        rewards: dict[str, list[float]] = {}
+        for row in self.rows(part):
+            if row.reward is not None:
+                rewards.setdefault(row.task_id, []).append(row.reward)
+        return {k: pass_hat_k(rewards, k) for k in range(1, self.num_trials + 1)}
 
     def rows(self, part: PartView) -> list[TrialRow]:
         """Return a part's trials, in the plan's order."""

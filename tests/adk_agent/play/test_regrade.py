@@ -7,6 +7,9 @@ import pytest
 
 from adk_agent.cli import regrade as command
 from adk_agent.cli.edge import run_command
+from tau_bridge.benchmark import Benchmark, Played, Recorded, TaskRef
+from tau_bridge.errors import DataError
+from tests.fakes.task_data import write_domain
 
 
 def simulation(name, reward=1.0, **changes):
@@ -24,34 +27,44 @@ def simulation(name, reward=1.0, **changes):
     }
 
 
+def task(task_id, criteria, wanted="Want nothing."):
+    return {
+        "id": task_id,
+        "user_scenario": {"instructions": wanted},
+        "evaluation_criteria": criteria,
+    }
+
+
+UNTOUCHED = {"actions": [], "reward_basis": ["DB"]}
+JUDGED = {"nl_assertions": ["The agent is kind."], "reward_basis": ["NL_ASSERTION"]}
+TASKS = (task("quiet", {"reward_basis": ["DB"]}), task("judged", JUDGED))
+CREATED = {
+    "actions": [
+        {
+            "action_id": "1",
+            "name": "create_task",
+            "arguments": {"user_id": "user_1", "title": "Important Meeting"},
+        }
+    ],
+    "reward_basis": ["DB"],
+}
+"""Fulfilled by a conversation that makes a task, which the ones here do not."""
+
+
 @pytest.fixture
 def regraded(tmp_path, capsys):
     """Runs the command on simulations; returns its exit code, output and errors."""
 
-    def run(*simulations, as_json=False):
-        instructions = {"instructions": "Want nothing."}
+    def run(*simulations, as_json=False, fresh_tasks=False, tasks=TASKS, commit=None):
         results = {
-            "info": {"environment_info": {"domain_name": "mock"}},
-            "tasks": [
-                {
-                    "id": "quiet",
-                    "user_scenario": instructions,
-                    "evaluation_criteria": {"reward_basis": ["DB"]},
-                },
-                {
-                    "id": "judged",
-                    "user_scenario": instructions,
-                    "evaluation_criteria": {
-                        "nl_assertions": ["The agent is kind."],
-                        "reward_basis": ["NL_ASSERTION"],
-                    },
-                },
-            ],
+            "info": {"environment_info": {"domain_name": "mock"}, "git_commit": commit},
+            "tasks": list(tasks),
             "simulations": list(simulations),
         }
         path = tmp_path / "results.json"
         path.write_text(json.dumps(results))
-        code = run_command(command.execute, argparse.Namespace(results=str(path), json=as_json))
+        flags = argparse.Namespace(results=str(path), json=as_json, fresh_tasks=fresh_tasks)
+        code = run_command(command.execute, flags)
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
@@ -125,3 +138,127 @@ def test_simulations_that_are_not_compared_are_counted_by_reason(regraded):
     assert lines[at + 1] == "  2: no reward was recorded"
     assert "  1: the recorded evaluation broke: ValueError: no" in lines[at + 2 :]
     assert len(lines[at + 1 :]) == 3
+
+
+# -- with the tasks of the data at hand ------------------------------------------------------------
+
+
+@pytest.fixture
+def today(tmp_path, monkeypatch):
+    """Writes the tasks of the data at hand."""
+
+    def write(*tasks):
+        monkeypatch.setenv("TAU2_DATA_DIR", str(write_domain(tmp_path / "data", "mock", tasks)))
+
+    return write
+
+
+def test_a_reward_that_differs_because_the_task_changed_is_told_and_exit_0(regraded, today):
+    today(task("quiet", CREATED))
+    recorded = task("quiet", UNTOUCHED)
+    code, out, err = regraded(simulation("a"), fresh_tasks=True, tasks=[recorded])
+    assert (code, err) == (0, "")
+    changed = "the task changed: evaluation_criteria.actions"
+    assert f"a task quiet: scored, reward 0.0, recorded 1.0; {changed}" in out
+    assert "task quiet changed: evaluation_criteria.actions" in out
+    assert "0 rewards differ though the task is the same, 1 because the task changed" in out
+    assert "0 of 1 rewards equal" in out
+
+
+def test_a_reward_that_differs_though_the_task_is_the_same_is_exit_1(regraded, today):
+    today(task("quiet", UNTOUCHED))
+    recorded = task("quiet", UNTOUCHED)
+    code, out, _ = regraded(simulation("a", 0.0), fresh_tasks=True, tasks=[recorded])
+    assert code == 1
+    assert "a task quiet: scored, reward 1.0, recorded 0.0; the task is scored as it was" in out
+    assert "1 rewards differ though the task is the same, 0 because the task changed" in out
+
+
+def test_other_instructions_for_the_user_change_no_reward_of_a_recorded_conversation(
+    regraded, today
+):
+    today(task("quiet", UNTOUCHED, wanted="Want a pony."))
+    recorded = task("quiet", UNTOUCHED)
+    code, out, _ = regraded(simulation("a", 0.0), fresh_tasks=True, tasks=[recorded], as_json=True)
+    assert code == 1
+    result = json.loads(out)
+    assert (result["different"], result["different_by_task"]) == (["a"], [])
+    [row] = result["simulations"]
+    assert row["task_changes"] == ["user_scenario.instructions"]
+    assert row["scored_differently"] is False
+
+
+def test_a_task_that_is_gone_is_not_compared_and_says_so(regraded, today):
+    today(task("quiet", UNTOUCHED))
+    recorded = [task("quiet", UNTOUCHED), task("gone", UNTOUCHED)]
+    old = simulation("old", 0.0, task_id="gone")
+    code, out, _ = regraded(simulation("a"), old, fresh_tasks=True, tasks=recorded)
+    assert code == 0
+    assert "old task gone: unscored, reward None, recorded 0.0 (its task is not among" in out
+    assert "1 of 1 rewards equal; 1 simulations could not be compared" in out
+    code, _, err = regraded(old, fresh_tasks=True, tasks=recorded)
+    assert code == 3
+    assert "could be compared" in err
+
+
+def test_both_revisions_are_named_and_the_keys_are_the_same_without_today_s_tasks(regraded, today):
+    today(task("quiet", UNTOUCHED))
+    recorded = [task("quiet", UNTOUCHED)]
+    _, out, _ = regraded(simulation("a"), fresh_tasks=True, tasks=recorded, commit="abc123")
+    assert "recorded with abc123; scored with the tasks of official (sha256:" in out
+    fresh, as_recorded = (
+        json.loads(
+            regraded(
+                simulation("a"), fresh_tasks=each, tasks=recorded, commit="abc123", as_json=True
+            )[1]
+        )
+        for each in (True, False)
+    )
+    assert fresh["recorded_revision"] == "abc123"
+    assert fresh["current_revision"].startswith("official (sha256:")
+    assert (fresh["tasks"], as_recorded["tasks"]) == ("today's", "recorded")
+    assert fresh.keys() == as_recorded.keys()
+    assert fresh["simulations"][0].keys() == as_recorded["simulations"][0].keys()
+    assert as_recorded["simulations"][0]["task_changes"] is None
+
+
+def test_the_table_counts_simulations_by_what_became_of_their_task(regraded, today):
+    today(task("quiet", UNTOUCHED), task("judged", CREATED), task("told", UNTOUCHED, "Want tea."))
+    recorded = [*(task(name, UNTOUCHED) for name in ("quiet", "judged", "told", "gone"))]
+    runs = [simulation(name, task_id=name) for name in ("quiet", "judged", "told", "gone")]
+    _, out, _ = regraded(*runs, fresh_tasks=True, tasks=recorded)
+    lines = [line.split() for line in out.splitlines()]
+    assert ["the", "same", "1", "1", "0", "0"] in lines
+    assert ["changed,", "but", "not", "what", "is", "scored", "1", "1", "0", "0"] in lines
+    assert ["scored", "differently", "1", "0", "1", "0"] in lines
+    assert ["gone", "1", "0", "0", "1"] in lines
+
+
+def test_recorded_verdicts_are_reused_only_on_statements_that_are_still_there(regraded, today):
+    def judged(*statements):
+        return task("judged", {"nl_assertions": statements, "reward_basis": ["NL_ASSERTION"]})
+
+    verdicts = [{"nl_assertion": "The agent is kind.", "met": True}]
+    kind = simulation(
+        "kind", task_id="judged", reward_info={"reward": 1.0, "nl_assertions": verdicts}
+    )
+    recorded = [judged("The agent is kind.")]
+    today(judged("The agent is kind.", "The agent is quick."))
+    code, out, _ = regraded(kind, fresh_tasks=True, tasks=recorded, as_json=True)
+    [row] = json.loads(out)["simulations"]
+    assert (code, row["status"]) == (3, "unscored")
+    assert row["reason"] == "needs a judge for 1 of 2 natural-language statements"
+    code, out, _ = regraded(kind, tasks=recorded, as_json=True)
+    assert (code, json.loads(out)["equal"]) == (0, 1)
+
+
+def test_another_benchmark_that_cannot_exchange_tasks_says_what_to_do():
+    class Recording(Benchmark):
+        name = "recording"
+        tasks = play = score = None
+
+    recorded = Recorded(
+        id="a", ref=TaskRef(benchmark="recording", domain="recording", id="1"), played=Played()
+    )
+    with pytest.raises(DataError, match="leave out --fresh-tasks"):
+        Recording().refreshed(recorded)

@@ -173,7 +173,9 @@ UNSCORED = {"status": "unscored", "reward": None, "reward_breakdown": {}, "basis
 def stored(tmp_path, source):
     """Writes a run that was interrupted after these trials; returns the folder of runs."""
 
-    def write(*records, num_trials=2, origin=None, options=None, **changes):
+    def write(
+        *records, num_trials=2, origin=None, options=None, run_id="run-1", plan=None, **changes
+    ):
         addresses = dict.fromkeys(record.row.participant for record in records)
         domains = dict.fromkeys(record.row.domain for record in records)
         planned = tuple(
@@ -185,28 +187,31 @@ def stored(tmp_path, source):
             )
             for domain in domains
         )
-        plan = EvaluationPlan(
-            participants=tuple(Participant(address=address) for address in addresses),
-            tasks=planned,
-            num_trials=num_trials,
-            options=options or {},
-        )
+        fields = {
+            "participants": tuple(Participant(address=address) for address in addresses),
+            "tasks": planned,
+            "num_trials": num_trials,
+            "options": options or {},
+        }
+        plan = EvaluationPlan(**(fields | (plan or {})))
         here = origin or DataOrigin(source=source.name, revision=source.revision("mock"))
+        domains = [each.domain for each in plan.tasks]
+        origins = here if isinstance(here, dict) else dict.fromkeys(domains, here)
         manifest = RunManifest(
-            run_id="run-1",
+            run_id=run_id,
             request="please",
             plan=plan,
             created_at=START,
             versions={"greenroom": "test"},
             seeds=trial_seeds(DEFAULT_SEED, num_trials),
-            data=dict.fromkeys(domains, here),
+            data=origins,
             **changes,
         )
-        store = RunStore.create(tmp_path, "run-1", manifest)
+        store = RunStore.create(tmp_path, run_id, manifest)
         for record in records:
             store.append(record)
         status = RunStatus(
-            run_id="run-1", state="interrupted", request="", started_at=START, updated_at=START
+            run_id=run_id, state="interrupted", request="", started_at=START, updated_at=START
         )
         (store.directory / "status.json").write_text(status.model_dump_json())
         store.close()

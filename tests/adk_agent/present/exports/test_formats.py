@@ -4,9 +4,20 @@ import pytest
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.redaction import ModelRedactor
-from adk_agent.present.exports.formats import exporter_of, exporters
+from adk_agent.present.exports.formats import (
+    exporter_of,
+    exporters,
+    submitters,
+    why_command_only,
+)
 from adk_agent.present.exports.played import open_run
-from tau_bridge.benchmark import BenchmarkExport, ExportedFile, NoOptions
+from tau_bridge.benchmark import (
+    BenchmarkExport,
+    ExportedFile,
+    NoOptions,
+    Submission,
+    SubmissionFile,
+)
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError
 
@@ -82,3 +93,40 @@ def test_a_format_of_a_name_that_is_taken_is_refused_with_its_benchmark(taken):
 
     with pytest.raises(DataError, match=f"benchmark 'second' brings a format '{taken}'"):
         exporters(Benchmarks([Told(), Second()]))
+
+
+def test_a_submission_is_made_by_the_command_alone(benchmarks):
+    assert why_command_only("csv", benchmarks) is None
+    assert "greenroom export RUN --to tau2-submission --details FILE" in why_command_only(
+        "tau2-submission", benchmarks
+    )
+
+
+def test_a_submission_of_a_name_that_is_taken_is_refused_with_its_benchmark():
+    class Second(Questions):
+        name = "second"
+
+        def submissions(self):
+            return {"told": lambda runs, details: None}
+
+    with pytest.raises(DataError, match="benchmark 'second' brings a format 'told'"):
+        submitters(Benchmarks([Told(), Second()]))
+
+
+def test_a_benchmark_of_another_package_may_bring_submissions(stored, benchmarks):
+    class Handed(Questions):
+        name = "handed"
+
+        def submissions(self):
+            def make(runs, details):
+                text = f"{details['who']}: {[run.run_id for run in runs]} {runs[0].planned}"
+                file = SubmissionFile(path="in/it.txt", chunks=[text])
+                return Submission(folder="mine", files=[file], notes=("send it",))
+
+            return {"handed": make}
+
+    run = open_run(stored(trial()), "run-1", redactor=ModelRedactor())
+    export = submitters(Benchmarks([Handed()]))["handed"]([run, run], {"who": "me"})
+    [output] = export.outputs
+    assert (output.name, export.notes) == ("mine/in/it.txt", ("send it",))
+    assert "".join(output.chunks) == "me: ['run-1', 'run-1'] {'mock': ('create_task_1',)}"

@@ -153,7 +153,7 @@ def test_every_key_is_one_that_the_official_engine_writes(results):
 @pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "mock"])
 def test_tasks_keep_what_the_official_models_require(source, domain):
     for task_id in list(source.tasks(domain))[:20]:
-        assert_official_task(task_record(source.task(domain, task_id), domain))
+        assert_official_task(task_record(source.record(domain, task_id), domain))
 
 
 def test_what_failed_has_no_reward_what_the_agent_ended_has_0_and_what_is_unscored_is_left_out(
