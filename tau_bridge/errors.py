@@ -5,6 +5,8 @@ BridgeError
 │   ├── UnknownDomainError
 │   ├── UnknownTaskError
 │   └── DataFolderError
+│       └── FetchedDataError      data that were fetched are missing or damaged
+├── FetchError                    data could not be fetched; nothing of them was kept
 ├── ReportError                   a trace or a roster that was given cannot be read
 ├── HarnessError                  our own code or the task's data broke (never the agent's score)
 ├── UserModelError                our simulated user's model failed
@@ -49,6 +51,14 @@ class DataError(BridgeError):
 
 class DataFolderError(DataError):
     """A data folder is missing, or is not in the official layout."""
+
+
+class FetchedDataError(DataFolderError):
+    """Data that were fetched are not there any more, or not as they were."""
+
+
+class FetchError(BridgeError):
+    """Data could not be fetched, or are not what they should be. Nothing was changed."""
 
 
 def nearest(value: str, known: Iterable[str]) -> str:
