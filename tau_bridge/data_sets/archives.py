@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from tau_bridge.data_sets.limits import MIB, FetchLimits
 from tau_bridge.data_sets.members import CHUNK, Member, MemberKind
@@ -103,27 +103,24 @@ class _Header(tarfile.TarInfo):
     """The header of a member, refused where tarfile would read very much for it."""
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> tarfile.TarInfo:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         """Read one block."""
         header = super().frombuf(buf, encoding, errors)
         if header.type in _LONG_HEADERS and not 0 <= header.size <= _MOST_IN_MEMORY:
             raise FetchError(f"a header in the archive has {header.size} bytes: it is no task data")
-        if header.size < 0:
-            raise FetchError("the archive is broken: a member has fewer than 0 bytes")
         return header
 
 
-class _Unpacked:
-    """A stream that ends with an error where it gives more than allowed."""
+class _Unpacked(gzip.GzipFile):
+    """A packed stream that ends with an error where it gives more than allowed."""
 
-    def __init__(self, stream: IO[bytes], most: int) -> None:
-        self._stream = stream
-        self._left = most
-        self._most = most
+    def __init__(self, file: IO[bytes], most: int) -> None:
+        super().__init__(fileobj=file, mode="rb")
+        self._left = self._most = most
 
-    def read(self, size: int, /) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """Read up to `size` bytes."""
-        chunk = self._stream.read(size)
+        chunk = super().read(size)
         self._left -= len(chunk)
         if self._left < 0:
             raise FetchError(
@@ -133,11 +130,11 @@ class _Unpacked:
 
 
 def _of_tar(file: IO[bytes], limits: FetchLimits) -> Iterator[Member]:
-    with _breakage(), gzip.open(file) as unpacked:
-        stream = _Unpacked(unpacked, limits.unpacked_bytes)
+    with _breakage(), _Unpacked(file, limits.unpacked_bytes) as stream:
         with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
             for member in archive:
-                archive.members = []  # which would keep every header that was ever read
+                # It would keep every header that was ever read. The type stubs do not know it.
+                archive.members = []  # type: ignore[attr-defined]
                 if not member.isdir():
                     yield Member(
                         member.name, _tar_kind(member), partial(_of_member, archive, member)

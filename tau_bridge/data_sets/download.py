@@ -155,9 +155,8 @@ async def _attempt(
     except httpx.ProxyError as error:
         raise _BrokenOffError(f"the proxy refused ({error})", connected=False) from error
     except httpx.TransportError as error:
-        raise _BrokenOffError(
-            f"the connection broke off ({error or type(error).__name__})"
-        ) from error
+        why = str(error) or type(error).__name__
+        raise _BrokenOffError(f"the connection broke off ({why})") from error
 
 
 def _of_certificate(error: BaseException) -> bool:
@@ -179,15 +178,14 @@ async def _bring(
     try:
         start, total = _place(response, part, have)
         if total is not None and total > limits.download_bytes:
-            raise _too_large(limits)
+            raise _too_large(part, limits)
         with part.data.open("r+b") as file:
             file.truncate(start)
             file.seek(start)
             async for chunk in _moving(response, limits):
                 start += len(chunk)
                 if start > limits.download_bytes:
-                    part.discard()
-                    raise _too_large(limits)
+                    raise _too_large(part, limits)
                 file.write(chunk)
                 progress(start, total)
         if total is not None and start != total:
@@ -196,7 +194,8 @@ async def _bring(
         await response.aclose()
 
 
-def _too_large(limits: FetchLimits) -> FetchError:
+def _too_large(part: Part, limits: FetchLimits) -> FetchError:
+    part.discard()
     most = limits.download_bytes // MIB
     return FetchError(f"the archive has more than {most} MiB: it is no task data")
 

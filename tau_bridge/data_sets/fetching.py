@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ class FetchDeps:
     playable: Callable[[FetchedData], object]
     say: Callable[[str], None]
     on_progress: OnProgress
-    limits: FetchLimits = FetchLimits()
+    limits: FetchLimits = field(default_factory=FetchLimits)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from tau_bridge.data_sets.description import DataSet
-from tau_bridge.data_sets.members import CHUNK, Member
+from tau_bridge.data_sets.members import CHUNK, Member, MemberKind
 from tau_bridge.errors import FetchError
 
 
@@ -30,7 +30,7 @@ def members_of_folder(folder: Path, data_set: DataSet) -> Iterator[Member]:
         ]
         if found:
             for path, name in found:
-                kind = "file" if path.is_file() else "special"
+                kind: MemberKind = "file" if path.is_file() else "special"
                 yield Member(name, kind, partial(_chunks, path))
             return
     raise FetchError(

@@ -188,11 +188,11 @@ class Git:
         output: IO[bytes],
     ) -> None:
         """Wait for the end, as long as there is progress and it does not become too much."""
-        seen, since = -1, self._clock.monotonic_s()
-        while True:
+        seen, since, ended = -1, self._clock.monotonic_s(), False
+        while not ended:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_POLL_S)
-                return
+                ended = True
             size = os.fstat(output.fileno()).st_size + (_size(folder) if folder else 0)
             if size > self._limits.download_bytes:
                 raise FetchError(

@@ -47,7 +47,7 @@ def source_of(named: str) -> Source:
     if separator:
         return _of_address(named, scheme.lower())
     path = Path(named).expanduser()
-    if path.is_dir():
+    if named and path.is_dir():
         kind: SourceKind = "repository folder" if git_folder_of(path) is not None else "folder"
         return Source(kind, str(path), str(path))
     if path.is_file():

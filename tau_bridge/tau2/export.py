@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evals.trace import CallType
-from tau_bridge.benchmark import BenchmarkExport, ExportedFile
+from tau_bridge.benchmark import BenchmarkExport, ExportedFile, content_of
 from tau_bridge.errors import DataError
 from tau_bridge.run_view import PartView, RecordView, RowView, RunView
 from tau_bridge.tau2.data import DataSource
