@@ -13,6 +13,7 @@ from typing import Any
 from adk_agent.cli.download_progress import DownloadProgress
 from adk_agent.cli.edge import OK
 from adk_agent.cli.terminal import say, write_data
+from adk_agent.conversation.telling import counted
 from adk_agent.core.errors import RequestError
 from adk_agent.core.settings import environment_of_programs, variables
 from tau_bridge.benchmark import Benchmark
@@ -222,7 +223,7 @@ def _remove(store: DataStore, digits: str | None) -> None:
     if digits is None:
         count = len(store.commits())
         store.remove_all()
-        say(f"{store.name}: everything that was fetched is removed, {count} commits")
+        say(f"{store.name}: everything that was fetched is removed, {counted(count, 'commit')}")
         return
     commit = store.find(digits)
     store.remove(commit)

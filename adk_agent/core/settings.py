@@ -60,7 +60,7 @@ class Settings(BaseSettings):
     )
     google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
     data_dir: Path | None = Field(None, validation_alias=DATA_DIR_VARIABLE)
-    """Where fetched task data are kept; the user's own folder for data where it is not set."""
+    """The folder of fetched task data; not set: greenroom in the user's folder for data."""
     results_dir: Path = Field(DEFAULT_RESULTS_DIR, validation_alias="GREENROOM_RESULTS_DIR")
     host: str = Field("127.0.0.1", validation_alias="GREENROOM_HOST")
     """The address that the A2A service listens on unless a flag says otherwise."""

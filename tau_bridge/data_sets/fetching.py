@@ -26,7 +26,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What is to be fetched.
+    """An order to fetch data.
 
     Args:
         name: The benchmark.
@@ -71,7 +71,7 @@ class FetchDeps:
 
 @dataclass(frozen=True)
 class Fetched:
-    """What came of an order: the data, and whether they were there before."""
+    """The result of an order: the data, and whether they were there before."""
 
     data: FetchedData
     was_there: bool

@@ -31,7 +31,7 @@ _DEFAULT, _WORK, _LOCK = "default", ".work", ".lock"
 _LEAST_DIGITS = 7
 
 Assurance = Literal["digest", "git", "archive", "claimed"]
-"""How it is known that files are those of a commit. `digest`: Greenroom knows the digest. `git`:
+"""Evidence that files are those of a commit. `digest`: Greenroom knows the digest. `git`:
 git read them from the commit. `archive`: the archive names the commit. `claimed`: a person did."""
 
 
