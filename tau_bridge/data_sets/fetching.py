@@ -136,7 +136,7 @@ def _brought(
     source, data_set, limits = order.source, order.data_set, deps.limits
     match source.kind:
         case "folder":
-            members = members_of_folder(Path(source.place), data_set)
+            members = members_of_folder(Path(source.place), data_set, limits)
             with _about(source):
                 return receive(members, data_set.in_repository, files, limits), "claimed"
         case "archive file":

@@ -27,6 +27,8 @@ from tau_bridge.errors import FetchError
 _KEPT_VARIABLES = ("GIT_SSH", "GIT_SSL", "GIT_PROXY", "GIT_ASKPASS", "GIT_TRACE")
 """Beginnings of those variables of git that are about the way to a server."""
 _POLL_S = 0.1
+_READING = 5
+"""Times the limit without progress that reading and writing all files may take."""
 _MOST_STDERR = 600
 _NO_COMMIT = (
     "not our ref",
@@ -122,7 +124,7 @@ class Git:
         pipe = subprocess.PIPE
         with self._started(arguments, _variables({}), pipe, pipe) as (process, errors):
             # Who reads its output would wait as long as git does.
-            alarm = threading.Timer(self._limits.stalled_s, _kill, [process])
+            alarm = threading.Timer(_READING * self._limits.stalled_s, _kill, [process])
             alarm.daemon = True
             alarm.start()
             try:
@@ -149,7 +151,7 @@ class Git:
         code, _, said = self._ended(arguments, environment, stdin, (folder, on_bytes))
         if code == 0:
             return
-        said = said.replace(source.place, source.shown)
+        said = source.hidden(said)
         if any(sign in said.lower() for sign in _NO_COMMIT):
             raise FetchError(f"{source.shown} has no such commit, or does not give it: {said}")
         raise FetchError(f"{source.shown} cannot be fetched by git: {said}")

@@ -10,6 +10,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from tau_bridge.errors import DataError
+from tau_bridge.redaction import MASK
 
 SourceKind = Literal["archive file", "archive address", "folder", "repository folder", "git"]
 
@@ -33,6 +34,16 @@ class Source:
     kind: SourceKind
     place: str
     shown: str
+
+    def hidden(self, text: str) -> str:
+        """Return what a program said about the place, without its credentials."""
+        text = text.replace(self.place, self.shown)
+        if self.shown == self.place or "://" not in self.place:
+            return text
+        user = urlsplit(self.place).netloc.rpartition("@")[0]
+        for secret in filter(None, (user, *user.split(":"))):
+            text = text.replace(secret, MASK)
+        return text
 
 
 def source_of(named: str) -> Source:

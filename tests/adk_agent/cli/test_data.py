@@ -176,6 +176,7 @@ def test_an_archive_over_http_is_fetched_by_the_installed_program(
     assert (data_dir / "tau2" / COMMIT / "tau2" / "domains" / "mock" / "tasks.json").is_file()
 
 
+@pytest.mark.usefixtures("quick_start")
 def test_without_a_network_the_default_is_exit_3_with_what_to_do(
     greenroom, assert_complains, data_dir
 ):
@@ -184,6 +185,7 @@ def test_without_a_network_the_default_is_exit_3_with_what_to_do(
     assert_complains(result, 3, f"{KNOWN}.tar.gz cannot be fetched", "--from", "TAU2_DATA_DIR")
 
 
+@pytest.mark.usefixtures("quick_start")
 def test_an_interrupted_fetch_is_exit_130_and_changes_nothing(command, data_dir):
     served = ServedFile(b"\x1f\x8b" + bytes(1000), stalls=True)
     with serve_file(served) as base:

@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import threading
+import warnings
 
 import pytest
 
@@ -51,6 +52,13 @@ def test_a_folder_of_other_things_is_refused(fetching, tmp_path):
     with pytest.raises(FetchError, match="empty: it holds none of the files of the shop"):
         fetching(tmp_path / "empty")
     assert fetching.left() == set()
+
+
+def test_a_folder_with_too_many_files_is_given_up(fetching, tmp_path):
+    for number in range(12):
+        (tmp_path / "all" / str(number)).mkdir(parents=True)
+    with pytest.raises(FetchError, match="more than 10 files in it: name the checkout"):
+        fetching.limited(members=10)(tmp_path / "all")
 
 
 def test_what_is_no_place_is_a_wrong_use(fetching):
@@ -239,11 +247,15 @@ def test_a_fetch_that_is_killed_at_any_step_leaves_the_default_as_it_was(
     changing = ("mkdir", "rename", "replace", "unlink", "rmdir", "open", "fsync", "chmod")
     for last in range(400):
         before = fetching.store.default().origin
-        child = os.fork()
+        child = _forked()
         if child == 0:
-            _die_after(last, changing)
-            fetching(other, commit=OTHER_COMMIT)
-            os._exit(0)
+            code = 1
+            try:
+                _die_after(last, changing)
+                fetching(other, commit=OTHER_COMMIT)
+                code = 0
+            finally:
+                os._exit(code)
         _, status = os.waitpid(child, 0)
         now = DataStore(fetching.store.folder.parent, "shop").default()
         assert now.origin.commit in (COMMIT, OTHER_COMMIT)
@@ -252,9 +264,15 @@ def test_a_fetch_that_is_killed_at_any_step_leaves_the_default_as_it_was(
         if os.WIFEXITED(status):
             break
         assert before.commit in fetching.store.commits()
-    assert os.WIFEXITED(status)
+    assert os.waitstatus_to_exitcode(status) == 0
     assert last > 20
     assert fetching.files() == OTHER_FILES
+
+
+def _forked():
+    with warnings.catch_warnings():  # of threads, of which the child needs none
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def _die_after(calls, names):

@@ -62,6 +62,15 @@ def test_an_address_without_a_repository_is_told_in_the_words_of_git(fetching, t
         fetching((tmp_path / "empty").as_uri())
 
 
+def test_a_token_in_an_address_is_not_shown(fetching):
+    with serve_file(ServedFile(b"", statuses=[404] * 9)) as base:
+        address = base.replace("//", "//me:s3cr3t-token@")
+        with pytest.raises(FetchError, match="cannot be fetched by git") as failed:
+            fetching(f"{address}/shop.git")
+    assert base in str(failed.value)
+    assert "s3cr3t" not in f"{failed.value}{fetching.said}"
+
+
 def test_without_git_the_message_says_what_to_do(fetching, repository, commit, tmp_path):
     fetching.environment = {"PATH": str(tmp_path)}
     with pytest.MonkeyPatch.context() as patch:
