@@ -174,7 +174,7 @@ class Git:
             asked.write(stdin.encode())
             asked.seek(0)
             with self._started(arguments, variables, asked, output) as (process, errors):
-                self._wait(process, *(watched or (None, None)), output=output)
+                self._wait(process, *(watched or (None, None)), written=(output, errors))
                 output.seek(0)
                 listed = output.read(self._limits.header_bytes + 1)
                 if len(listed) > self._limits.header_bytes:
@@ -187,7 +187,7 @@ class Git:
         folder: Path | None,
         on_bytes: OnBytes | None,
         *,
-        output: IO[bytes],
+        written: Sequence[IO[bytes]],
     ) -> None:
         """Wait for the end, as long as there is progress and it does not become too much."""
         seen, since, ended = -1, self._clock.monotonic_s(), False
@@ -195,7 +195,8 @@ class Git:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_POLL_S)
                 ended = True
-            size = os.fstat(output.fileno()).st_size + (_size(folder) if folder else 0)
+            size = sum(os.fstat(each.fileno()).st_size for each in written)
+            size += _size(folder) if folder is not None else 0
             if size > self._limits.download_bytes:
                 raise FetchError(
                     f"the repository has more than {self._limits.download_bytes // MIB} MiB: it is "
@@ -312,9 +313,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _size(folder: Path) -> int:
     """Return the bytes of a folder from which files may vanish."""
     total = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            total += path.lstat().st_size
+    for within, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += Path(within, name).lstat().st_size
     return total
 
 
