@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
     from tau_bridge.clock import Clock
     from tau_bridge.completion import Completion
+    from tau_bridge.data_sets.description import DataSet
+    from tau_bridge.data_sets.store import FetchedData
     from tau_bridge.recorder import TraceRecorder
     from tau_bridge.sampling import TaskKind
     from tau_bridge.task_import import TaskImporter
@@ -117,10 +119,18 @@ class DomainInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Revision:
-    """The data that are played: where they come from, and a hash of their content."""
+    """The data that are played: where they come from, and a hash of their content.
+
+    Behind a hash, its name may stand in parentheses: `sha256:... (commit 1a2b3c4)`.
+    """
 
     source: str
     revision: str
+
+
+def content_of(revision: str) -> str:
+    """Return the part of a revision that is the same where the content is: a hash alone."""
+    return revision.partition(" (")[0] if revision.startswith("sha256:") else revision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -372,6 +382,8 @@ class Benchmark(ABC):
     """A task file to begin with."""
     variables: ClassVar[Mapping[str, str]] = {}
     """The environment variables that `open` is given, each with what it is for."""
+    data_set: ClassVar[DataSet | None] = None
+    """Its published data, which `greenroom data fetch` brings; then `open_fetched` opens it."""
     headlines: ClassVar[tuple[Headline, ...]] = (PASS_HAT_K,)
     examples: ClassVar[tuple[str, ...]] = ()
     """Requests that play its tasks, to be shown to people."""
@@ -406,6 +418,20 @@ class Benchmark(ABC):
         """
         del variables
         return cls()
+
+    @classmethod
+    def open_fetched(cls, variables: Mapping[str, str], fetched: FetchedData) -> Self:
+        """Open an instance over data that were fetched, as `open` does without them.
+
+        Raises:
+            DataError: The data cannot be used.
+        """
+        del variables, fetched
+        raise NotImplementedError(f"{cls.name} names a data set, and cannot open what was fetched")
+
+    def newer_data(self) -> str | None:
+        """Say how to get newer data than those that are played; None where there is no way."""
+        return None
 
     def with_options(self, values: Mapping[str, Any]) -> Self:
         """Return the same benchmark with other options.

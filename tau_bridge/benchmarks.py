@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evals.plugins import left_out, load_plugins
 from tau_bridge.benchmark import GROUP, Benchmark, DomainInfo, Need
-from tau_bridge.errors import DataError, UnknownDomainError, nearest
+from tau_bridge.data_sets.store import DATA_DIR_VARIABLE, DataStore
+from tau_bridge.errors import DataError, FetchedDataError, UnknownDomainError, nearest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-    from pathlib import Path
+
+    from tau_bridge.data_sets.store import FetchedData
 
 
 class Benchmarks:
@@ -178,12 +181,14 @@ def open_benchmarks(
 
     Args:
         variables: Gives the values of the variables that are set.
-        strict: Raise where what the variables of a benchmark say cannot be used; otherwise leave
-            it out, too.
+        strict: Raise where what the variables of a benchmark say, or the data that were fetched for
+            it, cannot be used; otherwise leave it out, too.
 
     Raises:
-        DataError: What the variables of a benchmark say cannot be used.
+        DataError: What the variables of a benchmark say, or the data that were fetched for it,
+            cannot be used.
     """
+    data_dir = variables([DATA_DIR_VARIABLE]).get(DATA_DIR_VARIABLE)
     classes, warnings = installed()
     opened: list[Benchmark] = []
     taken: dict[str, Benchmark] = {}
@@ -191,11 +196,13 @@ def open_benchmarks(
     for each in sorted(classes, key=lambda found: (found.position, found.name)):
         given = variables(each.variables)
         try:
-            benchmark = each.open(given)
+            fetched = _fetched(each, given, data_dir)
+            benchmark = each.open(given) if fetched is None else each.open_fetched(given, fetched)
             domains = [domain.name for domain in benchmark.domains()]
             _refuse_taken(domains, taken)
         except Exception as error:
-            if strict and given and isinstance(error, DataError):
+            chosen = bool(given) or isinstance(error, FetchedDataError)
+            if strict and chosen and isinstance(error, DataError):
                 raise  # the user chose it: playing without it would surprise them
             kind = "" if isinstance(error, DataError) else f"{type(error).__name__}: "
             problems.append(left_out("benchmark", each.name, f"{kind}{error}"))
@@ -203,6 +210,16 @@ def open_benchmarks(
             taken |= dict.fromkeys(domains, benchmark)
             opened.append(benchmark)  # it may have no domain until it is given a file
     return Benchmarks(opened, warnings=problems)
+
+
+def _fetched(
+    benchmark: type[Benchmark], given: Mapping[str, str], data_dir: str | None
+) -> FetchedData | None:
+    """Return the data that were fetched for a benchmark, unless a variable names others."""
+    data_set = benchmark.data_set
+    if data_set is None or data_dir is None or data_set.variable in given:
+        return None
+    return DataStore(Path(data_dir), benchmark.name).default()
 
 
 def _refuse_taken(domains: Iterable[str], opened: Mapping[str, Benchmark]) -> None:

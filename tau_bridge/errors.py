@@ -5,8 +5,10 @@ BridgeError
 │   ├── UnknownDomainError
 │   ├── UnknownTaskError
 │   ├── DataFolderError
+│   │   └── FetchedDataError      data that were fetched are missing or damaged
 │   └── SubmissionRefusedError    runs that cannot be submitted, with all reasons
 ├── IncompleteSubmissionError     the same, where trials are missing and nothing else is wrong
+├── FetchError                    data could not be fetched; nothing of them was kept
 ├── ReportError                   a trace or a roster that was given cannot be read
 ├── HarnessError                  our own code or the task's data broke (never the agent's score)
 ├── UserModelError                our simulated user's model failed
@@ -59,6 +61,14 @@ class SubmissionRefusedError(DataError):
 
 class IncompleteSubmissionError(BridgeError):
     """Runs cannot be submitted yet, because trials are missing and for no other reason."""
+
+
+class FetchedDataError(DataFolderError):
+    """Data that were fetched are not there any more, or not as they were."""
+
+
+class FetchError(BridgeError):
+    """Data could not be fetched, or are not what they should be. Nothing was changed."""
 
 
 def nearest(value: str, known: Iterable[str]) -> str:

@@ -83,6 +83,14 @@ def only_loopback():
     assert attempts == []
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_data_that_were_fetched(tmp_path_factory):
+    """Whatever a developer has fetched, tests and the programs that they start see none of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GREENROOM_DATA_DIR", str(tmp_path_factory.mktemp("no-data")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_settings_of_this_machine(monkeypatch, request):
     """Tests see the defaults; those that are marked for official data see TAU2_DATA_DIR too."""

@@ -83,7 +83,10 @@ def _all_benchmarks(_: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
-    return rows.of_domains(_benchmarks())
+    opened = _benchmarks()
+    advice = ((each.name, each.newer_data()) for each in opened.all)
+    _warn(f"{name}: {newer}" for name, newer in advice if newer is not None)
+    return rows.of_domains(opened)
 
 
 def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ COMMANDS = {
     "compare": "compare a run with an earlier one",
     "export": "export a run to another tool's format",
     "list": "list domains, tasks, exercises, bundled agents, teams, evaluators, metrics or runs",
+    "data": "fetch, list and remove the task data of benchmarks",
     "score": "measure and judge recorded traces",
     "regrade": "score recorded conversations again",
     "tasks": "begin, import and check files of your own tasks",

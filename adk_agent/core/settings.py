@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.files import first_error
+from tau_bridge.data_sets.store import DATA_DIR_VARIABLE
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4o-mini"
@@ -57,6 +59,8 @@ class Settings(BaseSettings):
         None, validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY")
     )
     google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
+    data_dir: Path | None = Field(None, validation_alias=DATA_DIR_VARIABLE)
+    """The folder of fetched task data; not set: greenroom in the user's folder for data."""
     results_dir: Path = Field(DEFAULT_RESULTS_DIR, validation_alias="GREENROOM_RESULTS_DIR")
     host: str = Field("127.0.0.1", validation_alias="GREENROOM_HOST")
     """The address that the A2A service listens on unless a flag says otherwise."""
@@ -137,8 +141,33 @@ class Settings(BaseSettings):
 
 
 def variables(names: Iterable[str]) -> dict[str, str]:
-    """Return the named environment variables (those of benchmarks, say) that are not empty."""
-    return {name: value for name in names if (value := os.environ.get(name, ""))}
+    """Return the named environment variables (those of benchmarks, say) that are not empty.
+
+    The folder of fetched data has a value where its variable has none.
+    """
+    wanted = list(names)
+    found = {name: value for name in wanted if (value := os.environ.get(name, ""))}
+    if DATA_DIR_VARIABLE in wanted and (folder := user_data_dir()) is not None:
+        found.setdefault(DATA_DIR_VARIABLE, str(folder))
+    return found
+
+
+def user_data_dir() -> Path | None:
+    """Return the user's own folder for our data; None for a user without a home."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "greenroom"
+    named = Path(os.environ.get("XDG_DATA_HOME", ""))
+    # A relative path is to be ignored, says the specification of these folders.
+    return (named if named.is_absolute() else home / ".local" / "share") / "greenroom"
+
+
+def environment_of_programs() -> dict[str, str]:
+    """Return the environment for programs of others that a person asked for, such as git."""
+    return dict(os.environ)
 
 
 def _secret_variables() -> frozenset[str]:

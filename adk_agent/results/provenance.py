@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adk_agent.results.summary import DataOrigin
+from tau_bridge.benchmark import content_of
 
 MODEL = "model of the "
 """Prefix of a language model's entry."""
@@ -25,7 +26,10 @@ def provenance(
 
 def revisions_of(origins: Mapping[str, DataOrigin]) -> dict[str, str]:
     """Return the source and revision of each domain's data."""
-    return {domain: f"{origin.source}, {origin.revision}" for domain, origin in origins.items()}
+    return {
+        domain: f"{origin.source}, {content_of(origin.revision)}"
+        for domain, origin in origins.items()
+    }
 
 
 def differences(

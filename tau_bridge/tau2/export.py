@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evals.trace import CallType
-from tau_bridge.benchmark import BenchmarkExport, ExportedFile
+from tau_bridge.benchmark import BenchmarkExport, ExportedFile, content_of
 from tau_bridge.errors import DataError
 from tau_bridge.run_view import PartView, RecordView, RowView, RunView
 from tau_bridge.tau2.data import DataSource
@@ -57,11 +57,12 @@ def to_results(
 
 def _require_same_data(run: RunView, domain: str, source: DataSource) -> None:
     played, here = run.origins[domain], source.revision(domain)
-    if (played.source, played.revision) != (source.name, here):
+    if (played.source, content_of(played.revision)) != (source.name, content_of(here)):
         raise DataError(
             f"run {run.run_id} played {domain} with the data {played.source} "
             f"({played.revision}), and those at hand are {source.name} ({here}): set TAU2_DATA_DIR "
-            "to the folder that it was played with, or unset it"
+            "to the folder that it was played with or unset it, or choose fetched data with "
+            "greenroom data use"
         )
 
 

@@ -184,7 +184,10 @@ class Session:
 
     def __init__(self, folder, *, programs, cache, exchange):
         self.folder = folder
-        self._environment = environment(programs)
+        self._environment = {
+            **environment(programs),
+            "GREENROOM_DATA_DIR": str(folder / ".data"),
+        }
         self._cache = cache
         self._exchange = exchange
         self._ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))

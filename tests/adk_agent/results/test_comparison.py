@@ -76,6 +76,12 @@ def test_other_data_are_refused_unless_they_are_meant():
     assert "data of mock: s, r1" in found.warnings[0]
 
 
+def test_the_same_files_are_the_same_data_whether_they_were_fetched_or_not():
+    first = report("a", one(OLD, 5), revision="sha256:1a2b")
+    second = report("b", one(OLD, 5), revision="sha256:1a2b (commit 3c4d5e6)")
+    assert compare_runs(first, second).warnings == ()
+
+
 def test_what_else_differs_is_told():
     first = report("a", one(OLD, 5), versions={"greenroom": "0"})
     second = report("b", one(OLD, 5), status="interrupted")

@@ -6,10 +6,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from starlette.types import ASGIApp
 
 from tau_bridge.a2a.limits import MessengerLimits
@@ -17,6 +13,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Runtime
 from tau_bridge.recorder import TraceRecorder
 from tests.fakes import serve
+from tests.fakes.tls import self_signed
 
 Serving = Callable[[ASGIApp], str]
 
@@ -79,29 +76,7 @@ async def brisk() -> AsyncIterator[Messenger]:
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for agents.example that vouches for itself, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "agents.example")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("agents.example")]), False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("tls") / "agent.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return path
+    return self_signed(tmp_path_factory.mktemp("tls") / "agent.pem", "agents.example")
 
 
 @pytest.fixture

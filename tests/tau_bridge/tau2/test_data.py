@@ -6,12 +6,17 @@ import pickle
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from tau_bridge.benchmark import content_of
+from tau_bridge.data_sets.members import digest_of_folder
 from tau_bridge.errors import DataError, DataFolderError, UnknownDomainError, UnknownTaskError
-from tau_bridge.tau2.data import open_source
+from tau_bridge.tau2.data import _GUIDELINES, _POLICIES, _TABLES, DOMAINS, open_source
+from tau_bridge.tau2.data_set import TAU2_DATA
 from tau_bridge.tau2.task_file import TaskFile
+from tests.tau_bridge.tau2.conftest import OFFICIAL_FOLDER
 
 
 @pytest.fixture
@@ -295,3 +300,63 @@ def test_data_travel_to_another_process_as_where_they_are(source):
         assert (there.name, there.domains()) == (each.name, each.domains())
         assert there.revision("mock") == each.revision("mock")
     assert b"site-packages" not in packed  # each machine looks for its own package
+
+
+@pytest.mark.requirement("bench:data")
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_every_file_that_is_read_is_one_that_is_fetched(domain):
+    names = [*_TABLES, *(f"{stem}.md" for stem in _POLICIES)]
+    paths = [f"data/tau2/domains/{domain}/{name}" for name in names]
+    paths += [f"data/tau2/user_simulator/{stem}.md" for stem in _GUIDELINES]
+    assert [TAU2_DATA.in_repository(path) for path in paths] == [
+        path.removeprefix("data/") for path in paths
+    ]
+
+
+@pytest.mark.requirement("bench:data")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tau2/domains/banking_knowledge/tasks/task_001.json",
+        "tau2/domains/banking_knowledge/documents/doc_accounts_(general)_001.json",
+        "tau2/domains/banking_knowledge/documents/doc_holders_+_roles_001.json",
+        "tau2/domains/banking_knowledge/prompts/components/policy_header.md",
+        "tau2/domains/banking_knowledge/prompts/full_kb.md",
+        "tau2/domains/banking_knowledge/db.json",
+    ],
+)
+def test_the_files_of_a_domain_with_documents_are_fetched_as_well(path):
+    assert TAU2_DATA.in_archive(f"tau2-bench-a2c0247/data/{path}") == path
+
+
+@pytest.mark.requirement("bench:data")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "data/tau2/domains/telecom/tasks_full.json",
+        "data/tau2/results/final/airline.json",
+        "data/tau2/domains/other/tasks.json",
+        "src/tau2/domains/airline/tools.py",
+        "data/tau2/domains/airline/tasks.json/x",
+        "x/y/data/tau2/domains/airline/tasks.json",
+    ],
+)
+def test_nothing_else_is_fetched(path):
+    assert TAU2_DATA.in_archive(path) is None
+
+
+@pytest.mark.requirement("bench:data")
+@pytest.mark.official_data
+def test_the_official_data_have_the_digest_that_fetched_data_are_checked_by(official_source):
+    folder = Path(OFFICIAL_FOLDER)
+    assert digest_of_folder(folder, TAU2_DATA.in_repository) == TAU2_DATA.digest
+
+
+@pytest.mark.requirement("bench:data")
+def test_fetched_data_name_their_commit_also_in_another_process(mock_folder, source):
+    fetched = open_source(mock_folder, "tau2-bench a2c0247")
+    revision = f"{source.revision('mock')} (tau2-bench a2c0247)"
+    assert fetched.revision("mock") == revision
+    again = pickle.loads(pickle.dumps(fetched))  # noqa: S301 - made right here
+    assert again.revision("mock") == revision
+    assert content_of(revision) == source.revision("mock")
