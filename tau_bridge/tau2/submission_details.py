@@ -71,7 +71,7 @@ class Details(_Part):
     references: Annotated[tuple[Reference, ...], Field(min_length=1)]
     """One at least: submissions with another scaffold than the default link to their code."""
     notes: _Text
-    """How the agent works. Submissions with another scaffold than the default have to say it."""
+    """The way in which the agent works, which submissions with a scaffold of their own have to say."""
     reasoning_effort: _Text | None = None
     is_new: bool = False
     model_release: ModelRelease | None = None

@@ -14,7 +14,7 @@ from tau_bridge.tau2.tasks import DEFAULT_BASIS, OfficialComponentName, Task
 _NAMES = ("initial_state", "evaluation_criteria", "user_scenario", "ticket")
 """Everything of a task but its description, which is for readers of the data alone."""
 _PLAYED = ("user_scenario", "ticket")
-"""What a conversation depends on, but not the score of one that is over."""
+"""Parts that a conversation depends on, but not the score of one that is over."""
 _COUNTED: Mapping[str, OfficialComponentName] = {
     "evaluation_criteria.communicate_info": "COMMUNICATE",
     "evaluation_criteria.env_assertions": "ENV_ASSERTION",
