@@ -153,10 +153,15 @@ def variables(names: Iterable[str]) -> dict[str, str]:
 
 
 def user_data_dir() -> Path | None:
-    """Return the user's own folder for our data; None for a user without a home."""
+    """Return the user's own folder for our data; None for a user without a home of their own.
+
+    In a container, the home may be that of another user, who alone may look into it.
+    """
     try:
         home = Path.home()
     except RuntimeError:
+        return None
+    if not os.access(home, os.X_OK, effective_ids=os.access in os.supports_effective_ids):
         return None
     if sys.platform == "darwin":
         return home / "Library" / "Application Support" / "greenroom"

@@ -46,6 +46,8 @@ def test_a_user_without_a_home_has_no_folder_for_data(monkeypatch):
     def homeless():
         raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setattr(Path, "home", homeless)
     monkeypatch.delenv("GREENROOM_DATA_DIR")
+    monkeypatch.setenv("HOME", "/nowhere")
+    assert variables(["GREENROOM_DATA_DIR"]) == {}
+    monkeypatch.setattr(Path, "home", homeless)
     assert variables(["GREENROOM_DATA_DIR"]) == {}
