@@ -69,6 +69,7 @@ def set_state(
     """
     if environment.solo and any(isinstance(message, UserMessage) for message in messages):
         raise HarnessError("a conversation in solo mode cannot hold messages of a user")
+    environment.adapt_to(task)
     initial = task.initial_state or InitialState()
     if initial.initialization_data is not None:
         environment.initialise(initial.initialization_data)
