@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
     from tau_bridge.clock import Clock
     from tau_bridge.completion import Completion
+    from tau_bridge.embedding import EmbeddingModel
     from tau_bridge.recorder import TraceRecorder
     from tau_bridge.sampling import TaskKind
     from tau_bridge.task_import import TaskImporter
@@ -52,11 +53,15 @@ NO_USER: Final = "none"
 SCRIPTED_USER: Final = "scripted"
 """The label of results whose user followed rules."""
 
-Need = Literal["user", "judge", "tools", "team"]
+EMBEDDINGS: Final[Literal["embeddings"]] = "embeddings"
+"""The need of a model that makes vectors of texts."""
+
+Need = Literal["user", "judge", "tools", "team", "embeddings"]
 """Requirements of a domain besides the agent. `user`: someone who plays the user's part, a
 language model where there is one. `judge`: a model that decides whether statements hold. `tools`: a
 server of tools in the process that plays. `team`: the calls between the members of a team are
-watched, so that a team plays one task at a time."""
+watched, so that a team plays one task at a time. `embeddings`: a model that makes vectors of
+texts."""
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -209,6 +214,7 @@ class PlayContext:
         team: The team behind it.
         user_model: Plays the user; None: rules do.
         tools: Serves tools to the agent; None unless the domain needs `tools`.
+        embedding_model: Makes vectors of texts; None unless the domain needs `embeddings`.
     """
 
     seed: int
@@ -219,6 +225,7 @@ class PlayContext:
     team: Team
     user_model: UserModel | None = None
     tools: ToolServer | None = None
+    embedding_model: EmbeddingModel | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -341,9 +348,10 @@ class Benchmark(ABC):
     """Other words for its splits, in lower case, such as `without attack`, each with the split."""
     plain_phrases: ClassVar[tuple[str, ...]] = ()
     """Words in lower case that choose nothing where its tasks are played: `prompt injection`."""
-    other_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    other_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     """Values that people know from elsewhere and that it lacks, by option, such as attacks by
-    name. Sentences with one are refused. A key that is no option has no values here at all."""
+    name, each with the reason ("" for none). Sentences with one are refused. A key that is no
+    option has no values here at all."""
 
     def __init__(self) -> None:
         self.options: BaseModel = self.options_type()
@@ -372,7 +380,9 @@ class Benchmark(ABC):
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             name = ".".join(map(str, first["loc"]))
-            raise DataError(f"option {name!r} of {self.name}: {first['msg']}") from error
+            # pydantic's own prefix of what a validator says.
+            said = first["msg"].removeprefix("Value error, ")
+            raise DataError(f"option {name!r} of {self.name}: {said}") from error
         other = copy.copy(self)
         other.options = options
         return other

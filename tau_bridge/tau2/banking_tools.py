@@ -83,9 +83,7 @@ def search_tools(knowledge: Knowledge) -> tuple[Method, ...]:
 
 
 def _calling(port: ModuleType) -> Method:
-    def call_discoverable_agent_tool(
-        self: Any, agent_tool_name: str, arguments: str = "{}"
-    ) -> str:
+    def call_discoverable_agent_tool(self: Any, agent_tool_name: str, arguments: str = "{}") -> str:
         if agent_tool_name not in port.AGENT_DISCOVERABLE_TOOLS:
             return f"Error: Unknown agent tool '{agent_tool_name}'. This tool is not available."
         if agent_tool_name not in self.agent_unlocked_tools:

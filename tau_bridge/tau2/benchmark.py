@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from evals.diagnosis import Diagnosis
 from evals.outcome import TaskResult
@@ -17,12 +17,14 @@ from evals.trace import Trace
 from tau_bridge.benchmark import (
     BASE_SPLIT,
     CEILING,
+    EMBEDDINGS,
     FLOOR,
     NO_USER,
     Benchmark,
     DomainInfo,
     Exporter,
     Judge,
+    Need,
     PlayContext,
     Played,
     Recorded,
@@ -35,6 +37,13 @@ from tau_bridge.messages import Message, to_records, transcript
 from tau_bridge.tau2.data import DataSource, open_source
 from tau_bridge.tau2.description import attributes_of, passages_of, reason_of, title_of
 from tau_bridge.tau2.kinds import kind_of
+from tau_bridge.tau2.retrieval import (
+    DEFAULT_RETRIEVAL,
+    NOT_HERE,
+    RETRIEVALS,
+    Retrieval,
+    RetrievalName,
+)
 from tau_bridge.tau2.tasks import OfficialComponentName, Task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
 
@@ -42,6 +51,7 @@ if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
     from tau_bridge.sampling import TaskKind
     from tau_bridge.tau2.domains import Domain
+    from tau_bridge.tau2.environment import Environment
     from tau_bridge.tau2.users import User
 
 DATA_DIR = "TAU2_DATA_DIR"
@@ -68,6 +78,20 @@ class Tau2Options(BaseModel):
     """Without a user."""
     evaluation_type: Literal["all", "action"] = "all"
     """`all`: the official reward. `action`: the legacy comparison of actions alone."""
+    retrieval: RetrievalName = DEFAULT_RETRIEVAL
+    """How an agent gets at the documents of a domain that has some, by the official name."""
+
+    @field_validator("retrieval", mode="before")
+    @classmethod
+    def _can_be_played(cls, value: object) -> object:
+        """Give the reason why an official configuration cannot be played here."""
+        if value not in RETRIEVALS:
+            why = NOT_HERE.get(value) if isinstance(value, str) else None
+            known = ", ".join(RETRIEVALS)
+            raise ValueError(
+                f"{value!r} cannot be played{f': {why}' if why else ''}; known: {known}"
+            )
+        return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +121,16 @@ class Tau2Benchmark(Benchmark):
     lookalikes = frozenset({"detail", "details", "retain", "retains", "airliner", "airliners"})
     other_names = ("tau2-bench", "tau-bench", "τ²-bench", "τ-bench", "τ²", "tau²", "tau")
     spellings: ClassVar = MappingProxyType(
-        {"airlines": "airline", "telecoms": "telecom", "retails": "retail", "telco": "telecom"}
+        {
+            "airlines": "airline",
+            "telecoms": "telecom",
+            "retails": "retail",
+            "telco": "telecom",
+            "banking knowledge": "banking_knowledge",
+            "banking-knowledge": "banking_knowledge",
+        }
     )
+    other_values: ClassVar = MappingProxyType({"retrieval": NOT_HERE})
     options: Tau2Options
 
     def __init__(self, source: DataSource) -> None:
@@ -120,12 +152,22 @@ class Tau2Benchmark(Benchmark):
                 name=name,
                 components=get_args(OfficialComponentName),
                 meanings=MEANINGS,
-                needs=frozenset({"user", "judge"}),
+                needs=self._needs(name),
                 references=(FLOOR, CEILING),
                 has_gold=True,
             )
             for name in self.source.domains()
         )
+
+    def _needs(self, domain: str) -> frozenset[Need]:
+        searching = self._retrieval(domain)
+        if searching is not None and searching.search == "embeddings":
+            return frozenset({"user", "judge", EMBEDDINGS})
+        return frozenset({"user", "judge"})
+
+    def _retrieval(self, domain: str) -> Retrieval | None:
+        """Return the way to a domain's documents; None where it has none."""
+        return RETRIEVALS[self.options.retrieval] if self.source.has_documents(domain) else None
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
         """Return the tasks of a split."""
@@ -162,8 +204,14 @@ class Tau2Benchmark(Benchmark):
         return {each: kind_of(self.source.task(domain, each), tools) for each in task_ids}
 
     def revision(self, domain: str) -> Revision:
-        """Return the revision of the domain's files."""
-        return Revision(source=self.source.name, revision=self.source.revision(domain))
+        """Return the revision of the domain's files, and how its documents are found.
+
+        That decides about scores as the files do, so that runs with another way do not compare.
+        """
+        revision = self.source.revision(domain)
+        if self.source.has_documents(domain):
+            revision += f", retrieval {self.options.retrieval}"
+        return Revision(source=self.source.name, revision=revision)
 
     def unsupported(self, domain: str) -> str | None:
         """Say that a domain's tasks need a user, where there is no user."""
@@ -199,8 +247,8 @@ class Tau2Benchmark(Benchmark):
         from tau_bridge.wire_agent import WireAgent
 
         domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
-        user = None if solo else _user(domain, task, context)
-        world = new_world(domain, task, solo=solo)
+        world = new_world(domain, task, solo=solo, embedding_model=context.embedding_model)
+        user = None if solo else _user(world, task, context)
         played = await converse(
             task=task,
             world=world,
@@ -319,17 +367,23 @@ class Tau2Benchmark(Benchmark):
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the official results format."""
         # It takes scoring, which nothing but play and exports needs.
-        from tau_bridge.tau2.export import to_results
+        from tau_bridge.tau2.export import Conditions, to_results
 
-        options = self.options
-        return {
-            "tau2": partial(
-                to_results,
-                source=self.source,
-                solo=options.solo,
-                actions_alone=options.evaluation_type == "action",
-            )
-        }
+        conditions = Conditions(
+            source=self.source,
+            revision=self.revision,
+            policy=self._policy,
+            retrieval=self.options.retrieval,
+            solo=self.options.solo,
+            actions_alone=self.options.evaluation_type == "action",
+        )
+        return {"tau2": partial(to_results, conditions=conditions)}
+
+    def _policy(self, domain: str) -> str:
+        """Return a domain's policy, as far as it does not depend on the task."""
+        if (way := self._retrieval(domain)) is None:
+            return self.source.policy(domain, solo=self.options.solo)
+        return self.source.knowledge(domain, way).policy()
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
         """Return the simulations of an official results file, with the tasks that it embeds."""
@@ -367,7 +421,7 @@ class Tau2Benchmark(Benchmark):
         # Describing the tools takes inspect-evals, which takes seconds to import.
         from tau_bridge.tau2.domains import load_domain
 
-        return load_domain(self.source, name)
+        return load_domain(self.source, name, self.options.retrieval)
 
 
 def _statements(task: Task, *, always: bool) -> tuple[str, ...]:
@@ -378,11 +432,11 @@ def _statements(task: Task, *, always: bool) -> tuple[str, ...]:
     return criteria.nl_assertions or ()
 
 
-def _user(domain: Domain, task: Task, context: PlayContext) -> User:
+def _user(world: Environment, task: Task, context: PlayContext) -> User:
     from tau_bridge.tau2.model_user import ModelUser
     from tau_bridge.tau2.scripted_user import ScriptedUser
 
-    tools = domain.user_schemas
+    tools, domain = world.user_tools, world.domain
     if context.user_model is None:
         return ScriptedUser(task, tools=tools)
     return ModelUser(

@@ -20,6 +20,8 @@ from typing import Any, Literal
 
 from tau_bridge.errors import DataError, DataFolderError, UnknownDomainError
 from tau_bridge.tau2.documents import Document
+from tau_bridge.tau2.knowledge import Knowledge
+from tau_bridge.tau2.retrieval import Retrieval
 from tau_bridge.tau2.task_file import TaskFile
 from tau_bridge.tau2.tasks import Task
 
@@ -183,6 +185,15 @@ class DataSource:
         """
         self._require(domain)
         return bool(self._document_files(domain))
+
+    def knowledge(self, domain: str, retrieval: Retrieval) -> Knowledge:
+        """Return a domain's knowledge base as one retrieval configuration shows it.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: A document or a template cannot be read.
+        """
+        return Knowledge(self.documents(domain), retrieval, self.prompts(domain))
 
     def documents(self, domain: str) -> tuple[Document, ...]:
         """Return the documents of a knowledge base, in the order of their files' names.

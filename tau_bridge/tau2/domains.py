@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tau_bridge.errors import UnknownDomainError
 from tau_bridge.tau2.blueprint import Blueprint, Side
-from tau_bridge.tau2.knowledge import Knowledge
 from tau_bridge.tau2.mock import DEFAULT_USER_DATABASE, mock_blueprint
 from tau_bridge.tau2.retrieval import (
     DEFAULT_RETRIEVAL,
@@ -27,6 +26,7 @@ from tau_bridge.tau2.toolkits import (
 if TYPE_CHECKING:
     from tau_bridge.completion import ToolSchema
     from tau_bridge.tau2.data import DataSource
+    from tau_bridge.tau2.knowledge import Knowledge
     from tau_bridge.tau2.tasks import Task
 
 
@@ -107,8 +107,7 @@ def load_domain(
 def _domain(source: DataSource, name: str, retrieval: RetrievalName | None) -> Domain:
     if retrieval is None:
         return Domain(source, name, _blueprint(source, name))
-    prompts = source.prompts(name)
-    knowledge = Knowledge(source.documents(name), RETRIEVALS[retrieval], prompts)
+    knowledge = source.knowledge(name, RETRIEVALS[retrieval])
     blueprint = banking_blueprint(source.database(name), knowledge)
     return Domain(source, name, blueprint, knowledge)
 

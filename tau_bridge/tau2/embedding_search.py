@@ -62,7 +62,7 @@ def _embedded(model: EmbeddingModel, texts: Sequence[str]) -> list[Vector]:
     """Return the vectors of texts, of length 1 (0 for one of zeros)."""
     try:
         vectors = anyio.from_thread.run(model.embed, texts)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - any vendor error: the model is injected
         reason = f"{type(error).__name__}: {redact_error(str(error))}"
         raise EmbeddingError(f"the embedding model {model.name!r} failed: {reason}") from None
     sizes = {len(vector) for vector in vectors}

@@ -10,6 +10,7 @@ from typing import Any
 import anyio.to_thread
 
 from tau_bridge.completion import ToolSchema
+from tau_bridge.embedding import EmbeddingModel
 from tau_bridge.errors import EmbeddingError, HarnessError
 from tau_bridge.messages import Requestor, ToolCall, ToolMessage
 from tau_bridge.tau2.blueprint import Sides, Toolkit
@@ -30,12 +31,16 @@ class Environment:
         HarnessError: The domain's data do not fit together.
     """
 
-    def __init__(self, domain: Domain, *, solo: bool = False) -> None:
+    def __init__(
+        self, domain: Domain, *, solo: bool = False, embedding_model: EmbeddingModel | None = None
+    ) -> None:
         agent, user = domain.blueprint.agent, domain.blueprint.user
         self.domain = domain
         self.solo = solo
         self._task: Task | None = None
-        tools = agent.toolkit(agent.new_database())
+        tools: Any = agent.toolkit(agent.new_database())
+        if domain.knowledge is not None:
+            tools.embedding_model = embedding_model
         shared = tools.db if domain.blueprint.shares_database else None
         self.sides = Sides(
             tools=tools,

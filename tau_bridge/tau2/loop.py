@@ -285,8 +285,8 @@ class _Conversation:
         )
         try:
             result = await self.world.respond_off_loop(call)
-        except Exception as exc:
-            step.end(error=f"{type(exc).__name__}: {exc}")
+        except BaseException as exc:
+            step.end(error=f"{type(exc).__name__}: {exc}".removesuffix(": "))
             raise
         step.end(
             response_text=result.content,

@@ -86,7 +86,7 @@ PARAMETER_TEXTS: Mapping[str, Mapping[str, str | None]] = MappingProxyType(
                 'The name of the discoverable tool (e.g., "open_webpage", "navigate_to_section")'
             ),
             "arguments": (
-                "JSON string of arguments for the tool (e.g., '{\"url\": \"https://example.com\"}')"
+                'JSON string of arguments for the tool (e.g., \'{"url": "https://example.com"}\')'
             ),
         },
         "unlock_discoverable_agent_tool": {
@@ -97,7 +97,7 @@ PARAMETER_TEXTS: Mapping[str, Mapping[str, str | None]] = MappingProxyType(
         },
         "call_discoverable_agent_tool": {
             "arguments": (
-                "JSON string of arguments for the tool (e.g., '{\"user_id\": \"abc123\"}')"
+                'JSON string of arguments for the tool (e.g., \'{"user_id": "abc123"}\')'
             ),
         },
         "call_discoverable_user_tool": {
@@ -105,7 +105,7 @@ PARAMETER_TEXTS: Mapping[str, Mapping[str, str | None]] = MappingProxyType(
                 'The name of the discoverable tool to call (e.g., "open_webpage")'
             ),
             "arguments": (
-                "JSON string of arguments for the tool (e.g., '{\"url\": \"https://example.com\"}')"
+                'JSON string of arguments for the tool (e.g., \'{"url": "https://example.com"}\')'
             ),
         },
     }

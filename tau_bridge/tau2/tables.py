@@ -235,8 +235,10 @@ def differences(one: Database, other: Database) -> tuple[str, ...]:
     """
     if type(one) is not type(other):
         return ("the kind of database",)
-    if not isinstance(one, BaseModel) or not isinstance(other, BaseModel):
+    if not isinstance(one, BaseModel):
         return one.differences(other)
+    if not isinstance(other, BaseModel):
+        return other.differences(one)
     if canonical_text(one) == canonical_text(other):
         return ()
     left, right = dump(one), dump(other)

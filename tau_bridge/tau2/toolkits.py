@@ -150,7 +150,7 @@ def _log_required_reads(sides: Sides, task: Task) -> None:
     criteria = task.evaluation_criteria
     toolkit: Any = sides.tools
     toolkit.logged_reads = frozenset(
-        action.arguments.get("agent_tool_name")
+        str(action.arguments.get("agent_tool_name"))
         for action in (criteria.actions if criteria is not None else None) or ()
         if action.name == "call_discoverable_agent_tool"
     )
@@ -179,9 +179,7 @@ def _banking_user_sources() -> dict[str, ToolSource]:
     methods = vars(_module("banking.BankingUserTools").BankingUserTools)
     ported = {**methods, calling: vars(_module("banking.user_tools"))[f"banking_{calling}"]()}
     return {
-        name: ToolSource(
-            function=ported[name], parameters=official.PARAMETER_TEXTS.get(name, {})
-        )
+        name: ToolSource(function=ported[name], parameters=official.PARAMETER_TEXTS.get(name, {}))
         for name in names.user
         if name not in names.discoverable
     }
