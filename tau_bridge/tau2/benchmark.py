@@ -126,10 +126,9 @@ class Tau2Benchmark(Benchmark):
             "telecoms": "telecom",
             "retails": "retail",
             "telco": "telecom",
-            "banking knowledge": "banking_knowledge",
-            "banking-knowledge": "banking_knowledge",
         }
     )
+    plain_phrases = ("retrieval config", "retrieval configuration", "retrieval")
     other_values: ClassVar = MappingProxyType({"retrieval": NOT_HERE})
     options: Tau2Options
 
@@ -224,6 +223,14 @@ class Tau2Benchmark(Benchmark):
         if not self.options.solo or self._task(ref).playable_solo:
             return None
         return "no ticket, or a history with a user"
+
+    def caveats(self, domain: str, task_ids: Sequence[str]) -> Sequence[str]:
+        """Say where a way to documents was asked for, and a domain has none."""
+        del task_ids
+        asked = self.options.retrieval
+        if asked == DEFAULT_RETRIEVAL or self.source.has_documents(domain):
+            return ()
+        return [f"retrieval {asked} changes nothing in {domain}, which has no documents"]
 
     # -- playing ---------------------------------------------------------------------------------
 

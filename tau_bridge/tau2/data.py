@@ -76,6 +76,7 @@ class DataSource:
         self._tasks: dict[str, TaskFile] = {}
         self._splits: dict[str, dict[str, tuple[str, ...]]] = {}
         self._revisions: dict[str, str] = {}
+        self._document_paths: dict[str, tuple[Path, ...]] = {}
         self._domains = tuple(filter(self._has_tasks, DOMAINS))
         if not self._domains:
             official = name == "official"
@@ -273,10 +274,13 @@ class DataSource:
     def _single_tasks(self, domain: str) -> list[Path]:
         return sorted((self._folder(domain) / "tasks").glob("task_*.json"))
 
-    def _document_files(self, domain: str) -> list[Path]:
-        packed = self._find(domain, "documents.json")
-        single = sorted((self._folder(domain) / "documents").glob("*.json"))
-        return single or ([packed] if packed is not None else [])
+    def _document_files(self, domain: str) -> tuple[Path, ...]:
+        if domain not in self._document_paths:
+            packed = self._find(domain, "documents.json")
+            single = sorted((self._folder(domain) / "documents").glob("*.json"))
+            found = single or ([packed] if packed is not None else [])
+            self._document_paths[domain] = tuple(found)
+        return self._document_paths[domain]
 
     def _folder(self, domain: str) -> Path:
         return self._root / "domains" / domain

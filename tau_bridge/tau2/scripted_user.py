@@ -20,6 +20,8 @@ PATIENCE: Final = 40
 (ten tools, each with a report, the opening and the end)."""
 
 _REPEATS_OF_A_REQUEST: Final = 3
+_REPEATS_WITH_NEWS: Final = 10
+"""Repeats of a request whose result was another one each time."""
 _ECHO_CHARS: Final = 20
 _CHARS_READ: Final = 5000
 _TRANSFERRED: Final = (
@@ -104,9 +106,8 @@ class ScriptedUser:
         self._echoes = 0
         if _is_transfer(text):
             return UserMessage(content=TRANSFER)
-        # The same request again goes round in circles only where it has the same result.
-        patient = self._has_news or self._repeats < _REPEATS_OF_A_REQUEST
-        if patient and self._tools.accept(text):
+        patience = _REPEATS_WITH_NEWS if self._has_news else _REPEATS_OF_A_REQUEST
+        if self._repeats < patience and self._tools.accept(text):
             return self._run_tools()
         if self._repeats:
             return UserMessage(content=f"You said that before. {STOP}")

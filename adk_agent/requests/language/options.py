@@ -58,10 +58,21 @@ def _known(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
 
 
 def _said(value: str, name: str) -> re.Pattern[str]:
-    """Return the pattern of a value before or after the name of its option, in quotes or not."""
+    """Return the pattern of a value before or after the name of its option, in quotes or not.
+
+    Alone, a value counts where the name is its last word, or where programs write it so after a
+    word such as `with`.
+    """
     words = r"[\s_-]+".join(map(re.escape, value.split("_")))
-    before = rf"(?P<before>\b{words}\b)(?:\s\w+)?\W{{1,3}}{name}s?\b"
-    return re.compile(rf"{before}|\b{name}\W{{1,3}}(?P<after>{words}\b)", re.IGNORECASE)
+    forms = [
+        rf"(?P<before>\b{words}\b)(?:\s\w+)?\W{{1,3}}{name}s?\b",
+        rf"\b{name}(?:[\s_-]config(?:uration)?)?\W{{1,3}}(?P<after>{words}\b)",
+    ]
+    if value.endswith(f"_{name}"):
+        forms.append(rf"(?P<whole>\b{words}\b)")
+    elif "_" in value:
+        forms.append(rf"\b(?:with|using|by|via)\W{{1,3}}(?P<written>{re.escape(value)}\b)")
+    return re.compile("|".join(forms), re.IGNORECASE)
 
 
 def _lacking(benchmark: Benchmark, name: str, value: str) -> Refusal:
