@@ -33,7 +33,7 @@ _CHANGED_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "'savings' (personal savings), 'business_checking', 'business_savings'",
     ),
 }
-"""What the text says otherwise that an agent gets when it unlocks a tool."""
+"""Replacements in the text that an agent gets when it unlocks a tool: from, to."""
 
 
 def agent_tools(port: ModuleType, knowledge: Knowledge) -> tuple[Method, ...]:

@@ -79,7 +79,7 @@ class Tau2Options(BaseModel):
     evaluation_type: Literal["all", "action"] = "all"
     """`all`: the official reward. `action`: the legacy comparison of actions alone."""
     retrieval: RetrievalName = DEFAULT_RETRIEVAL
-    """How an agent gets at the documents of a domain that has some, by the official name."""
+    """The way to the documents of a domain that has some, by its official name."""
 
     @field_validator("retrieval", mode="before")
     @classmethod

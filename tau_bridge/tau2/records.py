@@ -22,7 +22,7 @@ class RecordTable:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        """What it was made of; it stands for the content until `data` is asked for."""
+        """The JSON that it was made of; it stands for the content until `data` is asked for."""
         self._content: dict[str, Any] | None = None
 
     @property
