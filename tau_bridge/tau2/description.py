@@ -104,7 +104,7 @@ def attributes_of(task: Task, tools: ToolNames) -> Mapping[str, str]:
     """Return the facts about a task that it can be chosen by."""
     criteria = task.evaluation_criteria or EvaluationCriteria(reward_basis=())
     actions = criteria.actions or ()
-    changes = sum(tools.changes_state(action.name) for action in actions)
+    changes = sum(tools.changes_data(action.name, action.arguments) for action in actions)
     told = _TOPIC_ID.match(task.id)
     person = person_of(task)
     return {

@@ -7,8 +7,9 @@ may not be called. The order is the official one, in which an agent sees them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +20,23 @@ class ToolNames:
     user: Mapping[str, bool]
     discoverable: frozenset[str] = frozenset()
     """Tools that can be called, and are shown to nobody: documents tell of them."""
+    callers: Mapping[str, str] = field(default_factory=dict)
+    """Tools that call one of these, each with the argument that names it."""
+    preparing: frozenset[str] = frozenset()
+    """Tools that are repeated in a replay, and leave the databases as they are."""
 
     def without(self, names: Collection[str]) -> ToolNames:
         """Return the same tools without some of the agent's."""
         kept = {name: writes for name, writes in self.agent.items() if name not in names}
         return replace(self, agent=MappingProxyType(kept))
+
+    def acting(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return the tool that does what a call asks for: the one that it names, or itself."""
+        return str(arguments.get(self.callers[name])) if name in self.callers else name
+
+    def changes_data(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether a call may change a database otherwise than by being logged there."""
+        return name not in self.preparing and self.changes_state(self.acting(name, arguments))
 
     def changes_state(self, name: str) -> bool:
         """Tell whether a call of this tool may change a database; an unknown one may not."""
@@ -84,6 +97,11 @@ _BANKING = ToolNames(
     """)
     | _BANK_USER_DISCOVERABLE,
     discoverable=frozenset(_BANK_AGENT_DISCOVERABLE | _BANK_USER_DISCOVERABLE),
+    callers={
+        "call_discoverable_agent_tool": "agent_tool_name",
+        "call_discoverable_user_tool": "discoverable_tool_name",
+    },
+    preparing=frozenset({"unlock_discoverable_agent_tool"}),
 )
 _RETAIL = ToolNames(
     agent=_tools("""

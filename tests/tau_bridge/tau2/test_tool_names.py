@@ -22,3 +22,18 @@ def test_the_bank_has_tools_that_nobody_is_shown():
     assert len(bank.discoverable & bank.agent.keys()) == 44
     assert sum(bank.agent[name] for name in bank.discoverable & bank.agent.keys()) == 31
     assert len(bank.discoverable & bank.user.keys()) == 4
+
+
+def test_a_call_of_a_hidden_tool_changes_what_that_tool_changes():
+    bank = TOOL_NAMES["banking_knowledge"]
+
+    def changes(name, **arguments):
+        return bank.changes_data(name, arguments)
+
+    calling, named = "call_discoverable_agent_tool", "agent_tool_name"
+    assert changes(calling, **{named: "freeze_debit_card_3892"})
+    assert not changes(calling, **{named: "get_payment_history_6183"})
+    assert not changes(calling, **{named: None})
+    assert not changes("unlock_discoverable_agent_tool", **{named: "freeze_debit_card_3892"})
+    assert changes("log_verification")
+    assert bank.changes_state(calling)  # a replay repeats it, since it may be logged
