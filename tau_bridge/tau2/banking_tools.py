@@ -36,18 +36,22 @@ _CHANGED_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 """Replacements in the text that an agent gets when it unlocks a tool: from, to."""
 
 
-def agent_tools(port: ModuleType, knowledge: Knowledge) -> tuple[Method, ...]:
+def agent_tools(
+    port: ModuleType, knowledge: Knowledge, queries: Mapping[str, Method]
+) -> tuple[Method, ...]:
     """Return the agent's tools that replace ported ones, and those that search documents.
 
     Args:
         port: The module of the ported tools.
         knowledge: The documents.
+        queries: The functions by which these tools query the database.
     """
     ported = port.BankingAgentTools
+    transactions = copy_function(ported.get_bank_account_transactions_9173, "", queries)
     return (
         _calling(port),
         _documented(ported, _in_whole_dollars(ported.submit_credit_limit_increase_request_7392)),
-        _documented(ported, _newest_first(ported.get_bank_account_transactions_9173)),
+        _documented(ported, _newest_first(transactions)),
         _documented(ported, ported.open_bank_account_4821),
         *search_tools(knowledge),
     )
@@ -56,6 +60,33 @@ def agent_tools(port: ModuleType, knowledge: Knowledge) -> tuple[Method, ...]:
 def user_tools(port: ModuleType) -> tuple[Method, ...]:
     """Return the user's tools that replace ported ones; `port` is the module of these."""
     return call_discoverable_user_tool, _with_income_as_float(port)
+
+
+def lean_queries(port: ModuleType) -> Mapping[str, Method]:
+    """Return the port's functions that query a database, made to look at one table alone.
+
+    The port's own look at every table, so that a conversation would get a copy of each.
+
+    Args:
+        port: The module of these functions.
+    """
+
+    def get_database(name: str, db: Any) -> Any:
+        table = getattr(db, name, None)
+        return None if table is None else table.data
+
+    def list_databases(db: Any) -> list[str]:
+        return list(vars(db))
+
+    def copy(function: Method, **replaced: Method) -> Method:
+        return copy_function(function, "", replaced, function.__name__)
+
+    query_db = copy(port.query_db, get_database=get_database)
+    return {
+        "query_database_tool": copy(
+            port.query_database_tool, list_databases=list_databases, query_db=query_db
+        )
+    }
 
 
 def search_tools(knowledge: Knowledge) -> tuple[Method, ...]:

@@ -17,7 +17,12 @@ from pydantic import BaseModel
 
 from tau_bridge.errors import DataError
 from tau_bridge.tau2 import official_tools as official
-from tau_bridge.tau2.banking_tools import agent_tools, search_tools, user_tools
+from tau_bridge.tau2.banking_tools import (
+    agent_tools,
+    lean_queries,
+    search_tools,
+    user_tools,
+)
 from tau_bridge.tau2.blueprint import Blueprint, Side, Sides, Toolkit
 from tau_bridge.tau2.borrowing import borrow_toolkit, copy_function, returned_as_it_is, strict
 from tau_bridge.tau2.data import HOW_TO_INSTALL, TESTED_VERSION
@@ -120,6 +125,7 @@ def banking_blueprint(database: Any, knowledge: Knowledge) -> Blueprint:
     """
     port, user_port = _module("banking.BankingAgentTools"), _module("banking.BankingUserTools")
     model = _module("banking.data_model").TransactionalDB
+    queries = lean_queries(_module("banking.db_query"))
     new_database = record_database_factory(
         (name for name in model.model_fields if name not in _NOT_IN_THE_BANK),
         database,
@@ -128,14 +134,20 @@ def banking_blueprint(database: Any, knowledge: Knowledge) -> Blueprint:
     return Blueprint(
         agent=Side(
             toolkit=_borrow(
-                port.BankingAgentTools, "KnowledgeTools", add=agent_tools(port, knowledge)
+                port.BankingAgentTools,
+                "KnowledgeTools",
+                replace=queries,
+                add=agent_tools(port, knowledge, queries),
             ),
             new_database=new_database,
             sources=functools.partial(_banking_agent_sources, knowledge),
         ),
         user=Side(
             toolkit=_borrow(
-                user_port.BankingUserTools, "KnowledgeUserTools", add=user_tools(user_port)
+                user_port.BankingUserTools,
+                "KnowledgeUserTools",
+                replace=queries,
+                add=user_tools(user_port),
             ),
             new_database=new_database,
             sources=_banking_user_sources,
