@@ -192,7 +192,10 @@ def _newest_first(ported: Method) -> Method:
     def get_bank_account_transactions_9173(self: Any, account_id: str) -> Any:
         table = self.db.bank_account_transaction_history
         # Stable: of one day, what is stored first is the newer.
-        newest_first = dict(sorted(table.data.items(), key=_date_of, reverse=True))
+        of_account = (
+            each for each in table.data.items() if each[1].get("account_id") == account_id
+        )
+        newest_first = dict(sorted(of_account, key=_date_of, reverse=True))
         shown = SimpleNamespace(data=newest_first, notes=table.notes)
         tables = {**vars(self.db), "bank_account_transaction_history": shown}
         return ported(SimpleNamespace(db=SimpleNamespace(**tables)), account_id)
