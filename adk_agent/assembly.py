@@ -17,7 +17,7 @@ from adk_agent.conversation.pipeline import Pipeline, RulesPipeline
 from adk_agent.core.answer_cache import AnswerCache
 from adk_agent.core.errors import PreflightError, StorageError
 from adk_agent.core.model_choice import ModelChoice
-from adk_agent.core.models import judge_spec, user_spec
+from adk_agent.core.models import embedding_spec, judge_spec, user_spec
 from adk_agent.core.settings import Settings, variables
 from adk_agent.core.versions import versions
 from adk_agent.play.budget import NO_BUDGET, Budget
@@ -118,6 +118,7 @@ class Assembly:
         settings = self.settings
         return ModelChoice(
             judge=judge_spec(settings),
+            embedding=embedding_spec(settings),
             user=partial(user_spec, settings),
             offline=settings.offline,
             unused=settings.unused_models,

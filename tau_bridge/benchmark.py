@@ -12,6 +12,7 @@ Subclass `Benchmark`: only `tasks`, `play` and `score` have to be written.
 from __future__ import annotations
 
 import copy
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tau_bridge.completion import Completion
     from tau_bridge.data_sets.description import DataSet
     from tau_bridge.data_sets.store import FetchedData
+    from tau_bridge.embedding import EmbeddingModel
     from tau_bridge.recorder import TraceRecorder
     from tau_bridge.sampling import TaskKind
     from tau_bridge.task_import import TaskImporter
@@ -54,11 +56,15 @@ NO_USER: Final = "none"
 SCRIPTED_USER: Final = "scripted"
 """The label of results whose user followed rules."""
 
-Need = Literal["user", "judge", "tools", "team"]
+EMBEDDINGS: Final[Literal["embeddings"]] = "embeddings"
+"""The need of a model that makes vectors of texts."""
+
+Need = Literal["user", "judge", "tools", "team", "embeddings"]
 """Requirements of a domain besides the agent. `user`: someone who plays the user's part, a
 language model where there is one. `judge`: a model that decides whether statements hold. `tools`: a
 server of tools in the process that plays. `team`: the calls between the members of a team are
-watched, so that a team plays one task at a time."""
+watched, so that a team plays one task at a time. `embeddings`: a model that makes vectors of
+texts."""
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -128,9 +134,12 @@ class Revision:
     revision: str
 
 
+_ASIDE = re.compile(r" \([^()]*\)")
+
+
 def content_of(revision: str) -> str:
-    """Return the part of a revision that is the same where the content is: a hash alone."""
-    return revision.partition(" (")[0] if revision.startswith("sha256:") else revision
+    """Return a revision without the names of its data, where it has a hash of their content."""
+    return _ASIDE.sub("", revision) if revision.startswith("sha256:") else revision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,6 +228,7 @@ class PlayContext:
         team: The team behind it.
         user_model: Plays the user; None: rules do.
         tools: Serves tools to the agent; None unless the domain needs `tools`.
+        embedding_model: Makes vectors of texts; None unless the domain needs `embeddings`.
     """
 
     seed: int
@@ -229,6 +239,7 @@ class PlayContext:
     team: Team
     user_model: UserModel | None = None
     tools: ToolServer | None = None
+    embedding_model: EmbeddingModel | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -399,9 +410,10 @@ class Benchmark(ABC):
     """Other words for its splits, in lower case, such as `without attack`, each with the split."""
     plain_phrases: ClassVar[tuple[str, ...]] = ()
     """Words in lower case that choose nothing where its tasks are played: `prompt injection`."""
-    other_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    other_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     """Values that people know from elsewhere and that it lacks, by option, such as attacks by
-    name. Sentences with one are refused. A key that is no option has no values here at all."""
+    name, each with the reason ("" for none). Sentences with one are refused. A key that is no
+    option has no values here at all."""
 
     def __init__(self) -> None:
         self.options: BaseModel = self.options_type()
@@ -444,7 +456,9 @@ class Benchmark(ABC):
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             name = ".".join(map(str, first["loc"]))
-            raise DataError(f"option {name!r} of {self.name}: {first['msg']}") from error
+            # pydantic's own prefix of what a validator says.
+            said = first["msg"].removeprefix("Value error, ")
+            raise DataError(f"option {name!r} of {self.name}: {said}") from error
         other = copy.copy(self)
         other.options = options
         return other

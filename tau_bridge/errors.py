@@ -12,6 +12,7 @@ BridgeError
 ├── ReportError                   a trace or a roster that was given cannot be read
 ├── HarnessError                  our own code or the task's data broke (never the agent's score)
 ├── UserModelError                our simulated user's model failed
+├── EmbeddingError                the model behind a search of documents failed
 └── AgentError                    a call to a participant did not give a reply
     ├── AgentForbiddenError       the network policy does not let it be called
     ├── AgentUnreachableError     no connection, DNS, TLS, refused, turned away by a gateway
@@ -112,6 +113,12 @@ class UserModelError(BridgeError):
     """The language model behind the simulated user failed."""
 
     fault: ClassVar[Fault] = "user"
+
+
+class EmbeddingError(BridgeError):
+    """The model behind a search of documents failed, which is no fault of the agent's."""
+
+    fault: ClassVar[Fault] = "infrastructure"
 
 
 class AgentError(BridgeError):

@@ -83,6 +83,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
         "model": content.models.default,
         "user_model": content.models.user,
         "judge_model": content.models.judge,
+        "embedding_model": content.models.embedding,
         "fail_under": content.gates.fail_under,
         "stop_when": rule,
         "max_cost": content.gates.max_cost,

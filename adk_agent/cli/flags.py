@@ -81,6 +81,9 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         "--model", metavar="MODEL", help="the language model of every part, by its LiteLLM name"
     )
     parser.add_argument("--judge-model", metavar="MODEL", help="the language model that judges")
+    parser.add_argument(
+        "--embedding-model", metavar="MODEL", help="the model that documents are searched with"
+    )
     parser.add_argument("--offline", action="store_true", help="use no language model")
     parser.add_argument(
         "--json", action="store_true", help="the report on stdout, everything else on stderr"
@@ -100,6 +103,7 @@ def settings_of(parsed: argparse.Namespace) -> Settings:
         offline=getattr(parsed, "offline", None) or None,
         model=getattr(parsed, "model", None),
         judge_model=getattr(parsed, "judge_model", None),
+        embedding_model=getattr(parsed, "embedding_model", None),
     )
     folder = settings.results_dir
     with storage(folder):
@@ -120,7 +124,7 @@ def refuse_models_offline(parsed: argparse.Namespace) -> None:
     if not (parsed.offline or Settings.load().offline):
         return
     why = "--offline uses" if parsed.offline else "GREENROOM_OFFLINE is set, which uses"
-    for name in ("model", "user_model", "judge_model"):
+    for name in ("model", "user_model", "judge_model", "embedding_model"):
         given = getattr(parsed, name, None)
         if given is not None:
             flag = f"--{name.replace('_', '-')}"
@@ -201,6 +205,7 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
         "--cache": given.get("cache"),
         "--model": given.get("model"),
         "--judge-model": given.get("judge_model"),
+        "--embedding-model": given.get("embedding_model"),
     }
     switches = ["--offline", "--allow-code"]
     on = [flag for flag in switches if given.get(flag.removeprefix("--").replace("-", "_"))]

@@ -7,14 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adk_agent.core.answer_cache import AnswerCache
+from adk_agent.core.embeddings import LiteLlmEmbedding
 from adk_agent.core.errors import ModelError, PreflightError
 from adk_agent.core.models import LiteLlmCompletion, ModelSpec
 from adk_agent.core.plan import EvaluationPlan
-from tau_bridge.benchmark import SCRIPTED_USER
+from tau_bridge.benchmark import EMBEDDINGS, SCRIPTED_USER
 from tau_bridge.completion import CompletionResult
 
 RULES = "rules"
 """The judge's label when no model judges."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedModels:
+    """The models that one evaluation is played with; None where rules take the part."""
+
+    user: LiteLlmCompletion | None
+    judge: LiteLlmCompletion | None
+    embedding: LiteLlmEmbedding | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +33,7 @@ class ModelChoice:
 
     Args:
         judge: The model that judges, or None.
+        embedding: The model that documents are searched with, or None.
         user: Returns the model that plays the user, given the model that the request names and its
             arguments; None for the scripted user.
         offline: Use no model, whatever is configured.
@@ -32,6 +43,7 @@ class ModelChoice:
     """
 
     judge: ModelSpec | None = None
+    embedding: ModelSpec | None = None
     user: Callable[[str | None, Mapping[str, Any]], ModelSpec | None] = lambda _name, _args: None
     offline: bool = False
     unused: tuple[str, ...] = ()
@@ -55,9 +67,11 @@ class ModelChoice:
         """Name the user and the judge: model and address (never a key), or rules."""
         user, judge = self.specs(plan, needs)
         judge = judge or self.judge  # it still judges how a team works together
+        searching = self.embedding if EMBEDDINGS in needs else None
         return {
             "user": SCRIPTED_USER if user is None else user.label,
             "judge": RULES if judge is None else judge.label,
+            **({} if searching is None else {"search": searching.label}),
         }
 
     async def opened(
@@ -66,8 +80,8 @@ class ModelChoice:
         needs: Collection[str],
         say: Callable[[str], None],
         accept: Callable[[CompletionResult], None] = lambda _: None,
-    ) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
-        """Return the models that play the user and judge statements, after a test call to each.
+    ) -> OpenedModels:
+        """Return the models that a plan is played with, after a test call to each.
 
         Args:
             plan: The plan to be played.
@@ -76,8 +90,9 @@ class ModelChoice:
             accept: Called with the answer to each test call; raises if the model cannot be used.
 
         Raises:
-            PreflightError: A model does not answer.
+            PreflightError: A model does not answer, or there is none to search documents with.
         """
+        searching = self._embedding(needs)
         user, judge = (
             None if spec is None else LiteLlmCompletion(spec, answers=self.answers)
             for spec in self.specs(plan, needs)
@@ -85,12 +100,23 @@ class ModelChoice:
         if judge is not None and user is not None and judge.spec == user.spec:
             judge = user
         try:
-            for model in {id(model): model for model in (user, judge) if model}.values():
+            for model in {id(each): each for each in (user, judge, searching) if each}.values():
                 say(f"asking the model {model.spec.name} whether it answers")
                 accept(await model.check())
         except ModelError as error:
             raise PreflightError(str(error)) from error
-        return user, judge
+        return OpenedModels(user=user, judge=judge, embedding=searching)
+
+    def _embedding(self, needs: Collection[str]) -> LiteLlmEmbedding | None:
+        if EMBEDDINGS not in needs:
+            return None
+        if self.embedding is None:
+            why = "offline, none is used" if self.offline else "none is configured"
+            raise PreflightError(
+                f"documents are to be searched with an embedding model, and {why}: name one with "
+                "--embedding-model or GREENROOM_EMBEDDING_MODEL, or choose another retrieval"
+            )
+        return LiteLlmEmbedding(self.embedding)
 
     def warnings(self, plan: EvaluationPlan) -> list[str]:
         """Warn about language models that were named but not used."""

@@ -83,6 +83,12 @@ def user_spec(
     return _spec(settings, user_llm, arguments)
 
 
+def embedding_spec(settings: Settings) -> ModelSpec | None:
+    """Return the model that makes vectors of texts; None unless one is named."""
+    named = settings.embedding_model
+    return None if named is None else _spec(settings, named, {})
+
+
 def _spec(settings: Settings, name: str | None, arguments: Mapping[str, Any]) -> ModelSpec | None:
     """Return a named model, at the endpoint of AGENTBEATS_LLM_* if there is one."""
     if settings.offline:
@@ -176,13 +182,13 @@ class LiteLlmCompletion:
                         model=self.spec.litellm_name,
                         messages=[dict(message) for message in messages],
                         tools=[dict(tool) for tool in tools] or None,
-                        api_key=key.get_secret_value() if key else _placeholder(self.spec),
+                        api_key=key.get_secret_value() if key else placeholder(self.spec),
                         api_base=self.spec.base_url,
                         **{**_DEFAULT_ARGUMENTS, **self.spec.arguments},
                     )
                 )
         except Exception as error:  # noqa: BLE001 - litellm maps providers' errors loosely
-            raise ModelError(self._explain(error)) from None
+            raise ModelError(explain(self.spec, error)) from None
         tokens, cost = _usage(response, litellm)
         count_call(tokens, cost)  # even if the answer cannot be read, it was paid for
         return _result(response, self.spec.name, tokens, cost)
@@ -221,27 +227,30 @@ class LiteLlmCompletion:
         once_asked = LiteLlmCompletion(replace(self.spec, arguments=once))
         return await once_asked(_as_prompt("Answer with the single word: ready"))
 
-    def _explain(self, error: Exception) -> str:
-        first_line = str(error).splitlines()[0] if str(error) else ""
-        text = f"{type(error).__name__}: {redact_error(first_line)}"
-        if self.spec.api_key is not None:
-            text = text.replace(self.spec.api_key.get_secret_value(), "***")
-        url = self.spec.base_url
-        where = "its provider" if url is None else redact_url(url)
-        check = "AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL and the model's name"
-        if url is None:
-            check = "the model's name and its provider's own variable, such as OPENAI_API_KEY"
-        return (
-            f"the language model {self.spec.name!r} at {where} could not be called ({text[:300]}): "
-            f"check {check}, or use --offline"
-        )
+
+def explain(spec: ModelSpec, error: Exception, *, kind: str = "language model") -> str:
+    """Say why a model could not be called, without secrets, and what to check."""
+    first_line = str(error).splitlines()[0] if str(error) else ""
+    text = f"{type(error).__name__}: {redact_error(first_line)}"
+    if spec.api_key is not None:
+        text = text.replace(spec.api_key.get_secret_value(), "***")
+    url = spec.base_url
+    where = "its provider" if url is None else redact_url(url)
+    check = "AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL and the model's name"
+    if url is None:
+        check = "the model's name and its provider's own variable, such as OPENAI_API_KEY"
+    return (
+        f"the {kind} {spec.name!r} at {where} could not be called ({text[:300]}): "
+        f"check {check}, or use --offline"
+    )
 
 
 def _as_prompt(text: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text}]
 
 
-def _placeholder(spec: ModelSpec) -> str | None:
+def placeholder(spec: ModelSpec) -> str | None:
+    """Return what stands for a key where there is none; None for the provider's own variable."""
     # Local OpenAI-compatible servers need no key, but the client insists on one.
     return "none" if spec.base_url is not None else None
 
@@ -336,10 +345,11 @@ def _usage(response: Any, litellm: Any) -> tuple[int | None, float | None]:
     usage = getattr(response, "usage", None)
     tokens = getattr(usage, "total_tokens", None) or None
     has_parts = bool(getattr(usage, "prompt_tokens", None))
-    return tokens, _cost(response, litellm) if has_parts else None
+    return tokens, cost_of(response, litellm) if has_parts else None
 
 
-def _cost(response: Any, litellm: Any) -> float | None:
+def cost_of(response: Any, litellm: Any) -> float | None:
+    """Return the cost of a call in US dollars; None where it is not known."""
     try:
         return float(litellm.completion_cost(completion_response=response))
     except Exception:  # noqa: BLE001 - raised for every model without a known price

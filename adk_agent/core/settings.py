@@ -53,6 +53,8 @@ class Settings(BaseSettings):
     """The language model of every part, a LiteLLM name; beats the other names. As `--model`."""
     judge_model: str | None = Field(None, validation_alias="GREENROOM_JUDGE_MODEL")
     """Another LiteLLM name for the model that judges. As `--judge-model`."""
+    embedding_model: str | None = Field(None, validation_alias="GREENROOM_EMBEDDING_MODEL")
+    """The LiteLLM name of the model that documents are searched with. As `--embedding-model`."""
     agent_model: str | None = Field(None, validation_alias="GREENROOM_AGENT_MODEL")
     """Another LiteLLM model string, or a bare Gemini name, for selector and interpreter."""
     google_api_key: SecretStr | None = Field(
@@ -122,7 +124,11 @@ class Settings(BaseSettings):
     @property
     def model_names(self) -> dict[str, str]:
         """The fields that name language models for a run, with their values."""
-        named = {"model": self.model, "judge_model": self.judge_model}
+        named = {
+            "model": self.model,
+            "judge_model": self.judge_model,
+            "embedding_model": self.embedding_model,
+        }
         return {field: name for field, name in named.items() if name is not None}
 
     @property

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from adk_agent.core.errors import RequestError, StorageError
-from adk_agent.core.model_choice import ModelChoice
-from adk_agent.core.models import LiteLlmCompletion
+from adk_agent.core.model_choice import ModelChoice, OpenedModels
 from adk_agent.core.plan import BUILTIN_PREFIX, NEEDS_GOLD, EvaluationPlan
 from adk_agent.core.spending import NOTHING_SPENT, Spending
 from adk_agent.play.budget import NO_BUDGET, Budget, BudgetMonitor
@@ -34,7 +33,13 @@ from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, 
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.running_scores import EndedTrial, RunningScore, RunningScores
 from adk_agent.runs.jobs import TrialJob, jobs_of
-from adk_agent.runs.provenance import NO_MODELS, data_origins, headlines_of, require_same_provenance
+from adk_agent.runs.provenance import (
+    NO_MODELS,
+    data_origins,
+    headlines_of,
+    needs_of,
+    require_same_provenance,
+)
 from adk_agent.runs.report_builder import ReportBuilder
 from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_report
 from adk_agent.runs.store import (
@@ -114,7 +119,7 @@ async def evaluate(
         seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
         data=data_origins(plan, deps.benchmarks),
         headlines=headlines_of(plan, deps.benchmarks),
-        models=deps.models.labels(plan, deps.benchmarks.needs(plan.domains)),
+        models=deps.models.labels(plan, needs_of(plan, deps.benchmarks)),
         model_names=dict(deps.models.names),
         config=None if deps.config is None else str(deps.config.path.absolute()),
     )
@@ -209,7 +214,7 @@ class _Run:
         self._deps = deps
         self._run_id = manifest.run_id
         self._benchmarks = deps.benchmarks.with_options(manifest.plan.options_of)
-        self._needs = deps.benchmarks.needs(manifest.plan.domains)
+        self._needs = self._benchmarks.needs(manifest.plan.domains)
         self._on_progress = on_progress
         self._is_new = finished is None
         jobs = list(jobs_of(self._plan))
@@ -256,7 +261,7 @@ class _Run:
             self._builder.warn([NO_MODELS])
         everyone = self._plan.members or self._plan.participants
         self._deps.require_credentials([each.address for each in everyone if each.builtin is None])
-        user_model, judge_model = await self._deps.models.opened(
+        models = await self._deps.models.opened(
             self._plan, self._needs, self._prepare, accept=self._deps.budget.require_known
         )
         refs = self._refs()
@@ -266,11 +271,9 @@ class _Run:
                 stack.push_async_callback(benchmark.aclose)
                 mine = [ref for ref in refs if ref.benchmark == benchmark.name]
                 await asyncio.to_thread(benchmark.prepare, mine)
-            return await self._execute(user_model, judge_model)
+            return await self._execute(models)
 
-    async def _execute(
-        self, user_model: LiteLlmCompletion | None, judge_model: LiteLlmCompletion | None
-    ) -> EvaluationReport:
+    async def _execute(self, models: OpenedModels) -> EvaluationReport:
         """Play with the benchmarks prepared, and report."""
         everyone = self._plan.members or self._plan.participants
         names = [p.builtin for p in everyone if p.builtin is not None]
@@ -311,8 +314,9 @@ class _Run:
                     team_evaluators=self._deps.team_evaluators,
                     gone=liveness.gone,
                     trust_reported_steps=self._deps.trust_reported_steps,
-                    user_model=user_model,
-                    judge_model=judge_model,
+                    user_model=models.user,
+                    judge_model=models.judge,
+                    embedding_model=models.embedding,
                     tools=tools,
                 )
                 return await self._play_and_report(trial_deps, liveness)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from adk_agent.core.embeddings import LiteLlmEmbedding
 from adk_agent.core.errors import ModelError
 from adk_agent.core.models import LiteLlmCompletion
 from adk_agent.core.plan import NEEDS_GOLD, EvaluationPlan
@@ -45,6 +46,7 @@ from tau_bridge.a2a.messenger import Conversation, Messenger
 from tau_bridge.benchmark import Benchmark, PlayContext, Played, UserModel
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.clock import Clock, Runtime
+from tau_bridge.embedding import EmbeddingModel
 from tau_bridge.errors import (
     AgentAccessError,
     AgentCanceledError,
@@ -105,6 +107,8 @@ class TrialDeps:
     """True if what participants report of their own calls joins the trace."""
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
+    embedding_model: LiteLlmEmbedding | None = None
+    """Makes vectors of texts where a domain of the plan needs them."""
     tools: ToolServer | None = None
     """Served where a domain of the plan needs tools."""
 
@@ -191,7 +195,7 @@ class _Trial:
 
     async def _play(self, conversation: Conversation) -> Played:
         job, deps = self._job, self._deps
-        model = deps.user_model
+        model, embedding = deps.user_model, deps.embedding_model
         context = PlayContext(
             seed=job.seed,
             max_steps=deps.plan.max_steps,
@@ -203,6 +207,9 @@ class _Trial:
             if model is None
             else UserModel(name=model.spec.name, completion=model.seeded(job.seed)),
             tools=deps.tools,
+            embedding_model=None
+            if embedding is None
+            else EmbeddingModel(name=embedding.spec.name, embed=embedding),
         )
         watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
         async with watching:

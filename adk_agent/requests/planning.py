@@ -141,8 +141,9 @@ class _Planner:
         chosen = self._chosen()
         planned = chosen.tasks
         self._warnings += chosen.warnings
+        opened = self._with_options()
         for each in planned:
-            self._warnings += self._catalogue.of(each.domain).caveats(each.domain, each.task_ids)
+            self._warnings += opened.of(each.domain).caveats(each.domain, each.task_ids)
         without = [each.domain for each in planned if not self._domain(each.domain).has_gold]
         replaying = next((each for each in participants if each.builtin in NEEDS_GOLD), None)
         if without and replaying is not None:

@@ -12,7 +12,7 @@ from adk_agent.results.headlines import DomainHeadlines, HeadlineSpec
 from adk_agent.results.provenance import MODEL, differences, provenance, revisions_of
 from adk_agent.results.summary import DataOrigin
 from adk_agent.runs.store import WITHOUT_MODELS, RunManifest
-from tau_bridge.benchmark import PASS_HAT_K
+from tau_bridge.benchmark import PASS_HAT_K, Need
 from tau_bridge.benchmarks import Benchmarks
 
 NO_MODELS = (
@@ -36,6 +36,11 @@ def data_origins(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, Data
             simulates_user="user" in opened.domain(domain).needs,
         )
     return origins
+
+
+def needs_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> frozenset[Need]:
+    """Return what playing a plan takes besides the agents, with its options."""
+    return benchmarks.with_options(plan.options_of).needs(plan.domains)
 
 
 def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, DomainHeadlines]:
@@ -72,7 +77,7 @@ def require_same_provenance(
         RequestError: Versions, data or language models differ; the message says which.
     """
     plan = manifest.plan
-    labels = models.labels(plan, benchmarks.needs(plan.domains)) if manifest.models else {}
+    labels = models.labels(plan, needs_of(plan, benchmarks)) if manifest.models else {}
     then = provenance(manifest.versions, revisions_of(manifest.data), manifest.models)
     now = provenance(versions, revisions_of(data_origins(plan, benchmarks)), labels)
     differing = differences(then, now, when=("then", "now"))

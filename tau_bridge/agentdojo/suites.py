@@ -19,25 +19,21 @@ NEEDED: Final = ("inspect_ai", "inspect_evals", "email_validator", "deepdiff")
 """The modules that the extra `agentdojo` installs."""
 VERSION: Final = "v1.2.1"
 """The version of the official tasks that inspect-evals 0.26.0 has."""
-NOT_HERE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+_ATTACKS_NOT_HERE: Final = (
+    *("manual", "direct", "ignore_previous", "system_message", "injecagent", "tool_knowledge"),
+    *("captcha_dos", "swearwords_dos", "felony_dos", "offensive_email_dos", "dos"),
+    *("important_instructions_no_user_name", "important_instructions_no_model_name"),
+    *("important_instructions_no_names", "important_instructions_wrong_user_name"),
+    "important_instructions_wrong_model_name",
+)
+_DEFENSES_NOT_HERE: Final = (
+    *("tool_filter", "spotlighting_with_delimiting", "spotlighting", "repeat_user_prompt"),
+    *("transformers_pi_detector", "pi_detector"),
+)
+NOT_HERE: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
-        "attack": (
-            *("manual", "direct", "ignore_previous", "system_message", "injecagent"),
-            *(
-                "tool_knowledge",
-                "captcha_dos",
-                "swearwords_dos",
-                "felony_dos",
-                "offensive_email_dos",
-            ),
-            *("dos", "important_instructions_no_user_name", "important_instructions_no_model_name"),
-            *("important_instructions_no_names", "important_instructions_wrong_user_name"),
-            "important_instructions_wrong_model_name",
-        ),
-        "defense": (
-            *("tool_filter", "spotlighting_with_delimiting", "spotlighting", "repeat_user_prompt"),
-            *("transformers_pi_detector", "pi_detector"),
-        ),
+        "attack": dict.fromkeys(_ATTACKS_NOT_HERE, ""),
+        "defense": dict.fromkeys(_DEFENSES_NOT_HERE, ""),
     }
 )
 """Attacks and defenses of the official package that inspect-evals has not."""

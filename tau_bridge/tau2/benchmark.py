@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from evals.diagnosis import Diagnosis
 from evals.outcome import TaskResult
@@ -17,12 +17,14 @@ from evals.trace import Trace
 from tau_bridge.benchmark import (
     BASE_SPLIT,
     CEILING,
+    EMBEDDINGS,
     FLOOR,
     NO_USER,
     Benchmark,
     DomainInfo,
     Exporter,
     Judge,
+    Need,
     PlayContext,
     Played,
     Recorded,
@@ -38,6 +40,13 @@ from tau_bridge.tau2.data import FETCH, DataSource, open_source
 from tau_bridge.tau2.data_set import DATA_DIR, PROJECT, TAU2_DATA
 from tau_bridge.tau2.description import attributes_of, passages_of, reason_of, title_of
 from tau_bridge.tau2.kinds import kind_of
+from tau_bridge.tau2.retrieval import (
+    DEFAULT_RETRIEVAL,
+    NOT_HERE,
+    RETRIEVALS,
+    Retrieval,
+    RetrievalName,
+)
 from tau_bridge.tau2.tasks import OfficialComponentName, Task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
 
@@ -47,6 +56,8 @@ if TYPE_CHECKING:
     from tau_bridge.run_view import RunView
     from tau_bridge.sampling import TaskKind
     from tau_bridge.tau2.domains import Domain
+    from tau_bridge.tau2.environment import Environment
+    from tau_bridge.tau2.export import Conditions
     from tau_bridge.tau2.users import User
 
 SOLO_DOMAINS = ("telecom", "mock")
@@ -72,6 +83,20 @@ class Tau2Options(BaseModel):
     """Without a user."""
     evaluation_type: Literal["all", "action"] = "all"
     """`all`: the official reward. `action`: the legacy comparison of actions alone."""
+    retrieval: RetrievalName = DEFAULT_RETRIEVAL
+    """The way to the documents of a domain that has some, by its official name."""
+
+    @field_validator("retrieval", mode="before")
+    @classmethod
+    def _can_be_played(cls, value: object) -> object:
+        """Give the reason why an official configuration cannot be played here."""
+        if value not in RETRIEVALS:
+            why = NOT_HERE.get(value) if isinstance(value, str) else None
+            known = ", ".join(RETRIEVALS)
+            raise ValueError(
+                f"{value!r} cannot be played{f': {why}' if why else ''}; known: {known}"
+            )
+        return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +129,15 @@ class Tau2Benchmark(Benchmark):
     lookalikes = frozenset({"detail", "details", "retain", "retains", "airliner", "airliners"})
     other_names = ("tau2-bench", "tau-bench", "τ²-bench", "τ-bench", "τ²", "tau²", "tau")
     spellings: ClassVar = MappingProxyType(
-        {"airlines": "airline", "telecoms": "telecom", "retails": "retail", "telco": "telecom"}
+        {
+            "airlines": "airline",
+            "telecoms": "telecom",
+            "retails": "retail",
+            "telco": "telecom",
+        }
     )
+    plain_phrases = ("retrieval config", "retrieval configuration", "retrieval")
+    other_values: ClassVar = MappingProxyType({"retrieval": NOT_HERE})
     options: Tau2Options
 
     def __init__(self, source: DataSource) -> None:
@@ -145,12 +177,22 @@ class Tau2Benchmark(Benchmark):
                 name=name,
                 components=get_args(OfficialComponentName),
                 meanings=MEANINGS,
-                needs=frozenset({"user", "judge"}),
+                needs=self._needs(name),
                 references=(FLOOR, CEILING),
                 has_gold=True,
             )
             for name in self.source.domains()
         )
+
+    def _needs(self, domain: str) -> frozenset[Need]:
+        searching = self._retrieval(domain)
+        if searching is not None and searching.search == "embeddings":
+            return frozenset({"user", "judge", EMBEDDINGS})
+        return frozenset({"user", "judge"})
+
+    def _retrieval(self, domain: str) -> Retrieval | None:
+        """Return the way to a domain's documents; None where it has none."""
+        return RETRIEVALS[self.options.retrieval] if self.source.has_documents(domain) else None
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
         """Return the tasks of a split."""
@@ -187,8 +229,14 @@ class Tau2Benchmark(Benchmark):
         return {each: kind_of(self.source.task(domain, each), tools) for each in task_ids}
 
     def revision(self, domain: str) -> Revision:
-        """Return the revision of the domain's files."""
-        return Revision(source=self.source.name, revision=self.source.revision(domain))
+        """Return the revision of the domain's files, and how its documents are found.
+
+        That decides about scores as the files do, so that runs with another way do not compare.
+        """
+        revision = self.source.revision(domain)
+        if self.source.has_documents(domain):
+            revision += f", retrieval {self.options.retrieval}"
+        return Revision(source=self.source.name, revision=revision)
 
     def unsupported(self, domain: str) -> str | None:
         """Say that a domain's tasks need a user, where there is no user."""
@@ -201,6 +249,14 @@ class Tau2Benchmark(Benchmark):
         if not self.options.solo or self._task(ref).playable_solo:
             return None
         return "no ticket, or a history with a user"
+
+    def caveats(self, domain: str, task_ids: Sequence[str]) -> Sequence[str]:
+        """Say where a way to documents was asked for, and a domain has none."""
+        del task_ids
+        asked = self.options.retrieval
+        if asked == DEFAULT_RETRIEVAL or self.source.has_documents(domain):
+            return ()
+        return [f"retrieval {asked} changes nothing in {domain}, which has no documents"]
 
     # -- playing ---------------------------------------------------------------------------------
 
@@ -224,8 +280,8 @@ class Tau2Benchmark(Benchmark):
         from tau_bridge.wire_agent import WireAgent
 
         domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
-        user = None if solo else _user(domain, task, context)
-        world = new_world(domain, task, solo=solo)
+        world = new_world(domain, task, solo=solo, embedding_model=context.embedding_model)
+        user = None if solo else _user(world, task, context)
         played = await converse(
             task=task,
             world=world,
@@ -346,25 +402,37 @@ class Tau2Benchmark(Benchmark):
         # It takes scoring, which nothing but play and exports needs.
         from tau_bridge.tau2.export import to_results
 
-        options = self.options
-        return {
-            "tau2": partial(
-                to_results,
-                source=self.source,
-                solo=options.solo,
-                actions_alone=options.evaluation_type == "action",
-            )
-        }
+        return {"tau2": partial(to_results, conditions=self.conditions())}
+
+    def conditions(self) -> Conditions:
+        """Return the benchmark as exports need it."""
+        from tau_bridge.tau2.export import Conditions
+
+        return Conditions(
+            source=self.source,
+            revision=self.revision,
+            policy=self._policy,
+            retrieval=self.options.retrieval,
+            solo=self.options.solo,
+            actions_alone=self.options.evaluation_type == "action",
+        )
+
+    def _policy(self, domain: str) -> str:
+        """Return a domain's policy, as far as it does not depend on the task."""
+        if (way := self._retrieval(domain)) is None:
+            return self.source.policy(domain, solo=self.options.solo)
+        return self.source.knowledge(domain, way).policy()
 
     def submissions(self) -> Mapping[str, SubmissionMaker]:
         """Return the official leaderboard's format."""
         from tau_bridge.tau2.submission import to_submission
 
-        def options(run: RunView) -> Mapping[str, Any]:
-            given = run.options(self.options_type.model_fields)
-            return self.with_options(given).options.model_dump(mode="json")
+        def conditions(run: RunView) -> Conditions:
+            return self.with_options(run.options(self.options_type.model_fields)).conditions()
 
-        return {"tau2-submission": partial(to_submission, source=self.source, options=options)}
+        return {
+            "tau2-submission": partial(to_submission, source=self.source, conditions=conditions)
+        }
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
         """Return the simulations of an official results file, with the tasks that it embeds."""
@@ -421,7 +489,7 @@ class Tau2Benchmark(Benchmark):
         # Describing the tools takes inspect-evals, which takes seconds to import.
         from tau_bridge.tau2.domains import load_domain
 
-        return load_domain(self.source, name)
+        return load_domain(self.source, name, self.options.retrieval)
 
 
 def _statements(task: Task, *, always: bool) -> tuple[str, ...]:
@@ -432,11 +500,11 @@ def _statements(task: Task, *, always: bool) -> tuple[str, ...]:
     return criteria.nl_assertions or ()
 
 
-def _user(domain: Domain, task: Task, context: PlayContext) -> User:
+def _user(world: Environment, task: Task, context: PlayContext) -> User:
     from tau_bridge.tau2.model_user import ModelUser
     from tau_bridge.tau2.scripted_user import ScriptedUser
 
-    tools = domain.user_schemas
+    tools, domain = world.user_tools, world.domain
     if context.user_model is None:
         return ScriptedUser(task, tools=tools)
     return ModelUser(

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from tau_bridge.tau2.schemas import ToolSource
 from tau_bridge.tau2.tables import Database
+from tau_bridge.tau2.tasks import Task
 
 
 class Toolkit(Protocol):
@@ -39,8 +40,14 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Blueprint:
-    """Both sides, and the synchronisation of their states."""
+    """Both sides, and the synchronisation of their states.
+
+    `shares_database`: the user's toolkit works on the agent's database. `adapt` sets the toolkits
+    for a task, before its initial state is.
+    """
 
     agent: Side
     user: Side | None = None
     sync: Callable[[Sides], None] | None = None
+    shares_database: bool = False
+    adapt: Callable[[Sides, Task], None] | None = None

@@ -38,6 +38,7 @@ def borrow_toolkit(
             members[attribute] = property(copy_function(value.fget, name, replace))
     for attribute, function in (add or {}).items():
         members[attribute] = copy_function(function, name, None, attribute)
+        members[attribute].__doc__ = function.__doc__
     members["__init__"] = _initialiser(source, without)
     toolkit: Callable[[Database], Toolkit] = type(name, (), members)
     return toolkit

@@ -19,15 +19,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tau_bridge.errors import DataError, DataFolderError, UnknownDomainError
+from tau_bridge.tau2.documents import Document
+from tau_bridge.tau2.knowledge import Knowledge
+from tau_bridge.tau2.retrieval import Retrieval
 from tau_bridge.tau2.task_file import TaskFile
 from tau_bridge.tau2.tasks import Task
 
-DOMAINS = ("airline", "mock", "retail", "telecom")
+DOMAINS = ("airline", "banking_knowledge", "mock", "retail", "telecom")
 """The domains that this package can play."""
 
 SourceName = Literal["official", "inspect-evals"]
 
 _PACKAGE_REVISION = "377cecf"
+_PACKAGE_REVISIONS = {"banking_knowledge": "fcc9ed6"}
+"""Those of domains that were taken from a later revision than the others."""
 TESTED_VERSION = "0.26.0"
 """The release of inspect-evals with which the scores were proven."""
 HOW_TO_INSTALL = (
@@ -80,7 +85,8 @@ class DataSource:
         self._tasks: dict[str, TaskFile] = {}
         self._splits: dict[str, dict[str, tuple[str, ...]]] = {}
         self._revisions: dict[str, str] = {}
-        self._domains = tuple(d for d in DOMAINS if self._find(d, "tasks.json") is not None)
+        self._document_paths: dict[str, tuple[Path, ...]] = {}
+        self._domains = tuple(filter(self._has_tasks, DOMAINS))
         if not self._domains:
             official = name == "official"
             shown = str(root.parent if official else root)
@@ -112,7 +118,8 @@ class DataSource:
         self._require(domain)
         if domain not in self._revisions:
             self._revisions[domain] = (
-                f"inspect-evals {metadata.version('inspect-evals')} (tau2-bench {_PACKAGE_REVISION})"
+                f"inspect-evals {metadata.version('inspect-evals')} (tau2-bench "
+                f"{_PACKAGE_REVISIONS.get(domain, _PACKAGE_REVISION)})"
                 if self.name == "inspect-evals"
                 else self._hash(domain)
             )
@@ -195,6 +202,56 @@ class DataSource:
             f"<tech_support_policy>\n{manual}\n</tech_support_policy>"
         )
 
+    def has_documents(self, domain: str) -> bool:
+        """Tell whether a domain has a knowledge base, through which its policy is found.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+        """
+        self._require(domain)
+        return bool(self._document_files(domain))
+
+    def knowledge(self, domain: str, retrieval: Retrieval) -> Knowledge:
+        """Return a domain's knowledge base as one retrieval configuration shows it.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: A document or a template cannot be read.
+        """
+        return Knowledge(self.documents(domain), retrieval, self.prompts(domain))
+
+    def documents(self, domain: str) -> tuple[Document, ...]:
+        """Return the documents of a knowledge base, in the order of their files' names.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: A document cannot be read.
+        """
+        self._require(domain)
+        found: list[Document] = []
+        for path in self._document_files(domain):
+            content = _json(path)
+            for record in content if isinstance(content, list) else [content]:
+                try:
+                    found.append(Document(**{key: record[key] for key in _DOCUMENT_KEYS}))
+                except (KeyError, TypeError) as exc:
+                    raise DataError(
+                        f"{str(path)!r} holds a document without {', '.join(_DOCUMENT_KEYS)}"
+                    ) from exc
+        return tuple(found)
+
+    def prompts(self, domain: str) -> dict[str, str]:
+        """Return the parts of policies by their stems, those in a folder as `folder/stem`.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: A file cannot be read.
+        """
+        self._require(domain)
+        root = self._folder(domain) / "prompts"
+        found = {path.relative_to(root): path for path in sorted(root.rglob("*.md"))}
+        return {str(name.with_suffix("").as_posix()): _text(path) for name, path in found.items()}
+
     def user_guidelines(self, *, tools: bool) -> str | None:
         """Return the guidelines for a user that a language model plays; None where there are none.
 
@@ -225,8 +282,32 @@ class DataSource:
     def _task_file(self, domain: str) -> TaskFile:
         self._require(domain)
         if domain not in self._tasks:
-            self._tasks[domain] = TaskFile(domain, _read(self._require_file(domain, "tasks.json")))
+            self._tasks[domain] = TaskFile(domain, self._task_texts(domain))
         return self._tasks[domain]
+
+    def _task_texts(self, domain: str) -> bytes:
+        """Return the array of a domain's tasks: their own files if there are any, as officially."""
+        paths = self._single_tasks(domain)
+        if not paths:
+            return _read(self._require_file(domain, "tasks.json"))
+        return b"[" + b",".join(_read(path).strip() for path in paths) + b"]"
+
+    def _has_tasks(self, domain: str) -> bool:
+        return bool(self._single_tasks(domain)) or self._find(domain, "tasks.json") is not None
+
+    def _single_tasks(self, domain: str) -> list[Path]:
+        return sorted((self._folder(domain) / "tasks").glob("task_*.json"))
+
+    def _document_files(self, domain: str) -> tuple[Path, ...]:
+        if domain not in self._document_paths:
+            packed = self._find(domain, "documents.json")
+            single = sorted((self._folder(domain) / "documents").glob("*.json"))
+            found = single or ([packed] if packed is not None else [])
+            self._document_paths[domain] = tuple(found)
+        return self._document_paths[domain]
+
+    def _folder(self, domain: str) -> Path:
+        return self._root / "domains" / domain
 
     def _document(self, domain: str, stem: str) -> str:
         return _text(self._require_file(domain, *_texts(stem)))
@@ -236,7 +317,7 @@ class DataSource:
 
     def _find(self, domain: str, *names: str) -> Path | None:
         with_packed = [variant for name in names for variant in (name, f"{name}.gz")]
-        return _first(self._root / "domains" / domain, *with_packed)
+        return _first(self._folder(domain), *with_packed)
 
     def _require_file(self, domain: str, *names: str) -> Path:
         self._require(domain)
@@ -250,8 +331,8 @@ class DataSource:
     def _hash(self, domain: str) -> str:
         digest = hashlib.sha256()
         used = self._used_files(domain)
-        folders = (self._root / "domains" / domain, self._root / "user_simulator")
-        for path in (path for folder in folders for path in sorted(folder.glob("*"))):
+        folders = (self._folder(domain), self._root / "user_simulator")
+        for path in (path for folder in folders for path in sorted(folder.rglob("*"))):
             if path in used:
                 digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
         named = f" ({self._fetched})" if self._fetched is not None else ""
@@ -259,14 +340,20 @@ class DataSource:
 
     def _used_files(self, domain: str) -> frozenset[Path]:
         """Return the files that are read for a domain, in the variants that are there."""
+        single = self._single_tasks(domain)
+        tables = [name for name in _TABLES if not (single and name == "tasks.json")]
         found = [
-            *(self._find(domain, name) for name in _TABLES),
+            *(self._find(domain, name) for name in tables),
+            *single,
+            *self._document_files(domain),
+            *(self._folder(domain) / "prompts").rglob("*.md"),
             *(self._find(domain, *_texts(stem)) for stem in _POLICIES),
             *(self._find_guidelines(stem) for stem in _GUIDELINES),
         ]
         return frozenset(path for path in found if path is not None)
 
 
+_DOCUMENT_KEYS = ("id", "title", "content")
 _TABLES = ("tasks.json", "split_tasks.json", "db.json", "db.toml", "user_db.json", "user_db.toml")
 _POLICIES = ("policy", "policy_solo", "main_policy", "main_policy_solo", "tech_support_manual")
 _GUIDELINES = ("simulation_guidelines", "simulation_guidelines_tools")

@@ -7,16 +7,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tau_bridge.tau2.kinds import has_statements, kind_of
+from tau_bridge.tau2.one_text import read_scenario
 from tau_bridge.tau2.tasks import Description, EvaluationCriteria, Instructions, Task
 from tau_bridge.tau2.tool_names import ToolNames
 
 _TOPIC_ID = re.compile(r"\[(?P<topic>\w+)\](?P<parts>[^\[]*)(?:\[PERSONA:(?P<persona>\w+)\])?")
 """An id that says what its task is about, as `[mms_issue]airplane_mode_on|bad_vpn[PERSONA:Easy]`."""
 _NAME = re.compile(
-    r"\b(?:[Yy]ou are|[Yy]our? name is|Customer name:)\s+([A-Z][\w'-]+ [A-Z][\w'-]+)"
+    r"\b(?:[Yy]ou are|[Yy]our? name is|Customer name:|[Yy]our character(?: is|:\*\*)|named)\s+"
+    r"(?:You are )?([A-Z][\w'-]+ [A-Z][\w'-]+)"
 )
 _USER_ID = re.compile(r"\b([a-z]+)_([a-z]+)_\d+\b")
 _FIRST_SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
+_GREETING = re.compile(r"^(?:Hi|Hello|Hey)(?: there)?[!,.] *(?=[A-Z])")
+_ROLE = re.compile(r"You are playing the role of a customer\b[^.]*\.\s*")
+"""A sentence about the game and not about the task."""
 
 
 def title_of(task: Task) -> str:
@@ -25,21 +30,25 @@ def title_of(task: Task) -> str:
     if told is not None:
         parts = ", ".join(told["parts"].split("|"))
         return f"{told['topic']}: {parts}".replace("_", " ")
-    text = purpose_of(task) or reason_of(task)
+    text = purpose_of(task) or _GREETING.sub("", reason_of(task).strip())
     first = _FIRST_SENTENCE.match(text.strip())
     return " ".join((first[0] if first is not None else text).split())
 
 
 def purpose_of(task: Task) -> str:
-    """Return the purpose in a task's description; empty without one."""
+    """Return the purpose in a task's description; empty without one, or where it is the id."""
     given = task.description
-    return (given.purpose or "") if isinstance(given, Description) else (given or "")
+    purpose = (given.purpose or "") if isinstance(given, Description) else (given or "")
+    return "" if purpose.removeprefix("Task: ") == task.id else purpose
 
 
 def reason_of(task: Task) -> str:
-    """Return the reason why the user calls."""
+    """Return the reason why the user calls: in a text, the words to open with if it has some."""
     instructions = task.user_scenario.instructions
-    return instructions if isinstance(instructions, str) else instructions.reason_for_call
+    if not isinstance(instructions, str):
+        return instructions.reason_for_call
+    read, opening = read_scenario(instructions)
+    return opening or _ROLE.sub("", read.reason_for_call).strip()
 
 
 def passages_of(task: Task, *, solo: bool) -> Mapping[str, str]:
@@ -60,7 +69,10 @@ def passages_of(task: Task, *, solo: bool) -> Mapping[str, str]:
 def _scenario(task: Task) -> dict[str, str]:
     given = task.user_scenario.instructions
     if isinstance(given, str):
-        given = Instructions(reason_for_call=given)
+        reason = reason_of(task)
+        given = Instructions(
+            reason_for_call=reason, task_instructions="" if reason == given else given
+        )
     return {
         "reason for the call": given.reason_for_call,
         "instructions": given.task_instructions,
@@ -92,7 +104,7 @@ def attributes_of(task: Task, tools: ToolNames) -> Mapping[str, str]:
     """Return the facts about a task that it can be chosen by."""
     criteria = task.evaluation_criteria or EvaluationCriteria(reward_basis=())
     actions = criteria.actions or ()
-    changes = sum(tools.changes_state(action.name) for action in actions)
+    changes = sum(tools.changes_data(action.name, action.arguments) for action in actions)
     told = _TOPIC_ID.match(task.id)
     person = person_of(task)
     return {

@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING
 from tau_bridge.errors import UnknownDomainError
 from tau_bridge.tau2.blueprint import Blueprint, Side
 from tau_bridge.tau2.mock import DEFAULT_USER_DATABASE, mock_blueprint
+from tau_bridge.tau2.retrieval import (
+    DEFAULT_RETRIEVAL,
+    RETRIEVALS,
+    SEARCHING_TOOLS,
+    RetrievalName,
+)
 from tau_bridge.tau2.schemas import tool_schema
 from tau_bridge.tau2.tool_names import TOOL_NAMES
-from tau_bridge.tau2.toolkits import airline_blueprint, retail_blueprint, telecom_blueprint
+from tau_bridge.tau2.toolkits import (
+    airline_blueprint,
+    banking_blueprint,
+    retail_blueprint,
+    telecom_blueprint,
+)
 
 if TYPE_CHECKING:
     from tau_bridge.completion import ToolSchema
     from tau_bridge.tau2.data import DataSource
+    from tau_bridge.tau2.knowledge import Knowledge
+    from tau_bridge.tau2.tasks import Task
 
 
 class Domain:
@@ -24,18 +37,33 @@ class Domain:
     is only read. Use `load_domain` to make one, and `replay.new_world` for a task's world.
     """
 
-    def __init__(self, source: DataSource, name: str, blueprint: Blueprint) -> None:
+    def __init__(
+        self,
+        source: DataSource,
+        name: str,
+        blueprint: Blueprint,
+        knowledge: Knowledge | None = None,
+    ) -> None:
         self.name = name
         self.source = source
         self.blueprint = blueprint
-        self.tool_names = TOOL_NAMES[name]
+        self.knowledge = knowledge
+        missing = knowledge.retrieval.missing_tools if knowledge is not None else ()
+        self.tool_names = TOOL_NAMES[name].without(missing)
 
-    def policy(self, *, solo: bool = False) -> str:
-        """Return the policy that the agent is given.
+    @property
+    def searching_tools(self) -> frozenset[str]:
+        """Return the tools that search documents."""
+        return SEARCHING_TOOLS if self.knowledge is not None else frozenset()
+
+    def policy(self, *, solo: bool = False, task: Task | None = None) -> str:
+        """Return the policy that the agent is given; it may depend on the task.
 
         Raises:
             DataError: The data have no such policy.
         """
+        if self.knowledge is not None:
+            return self.knowledge.policy(task)
         return self.source.policy(self.name, solo=solo)
 
     @cached_property
@@ -53,11 +81,18 @@ def _schemas(side: Side) -> tuple[ToolSchema, ...]:
     return tuple(tool_schema(name, source) for name, source in side.sources().items())
 
 
-def load_domain(source: DataSource, name: str) -> Domain:
+def load_domain(
+    source: DataSource, name: str, retrieval: RetrievalName = DEFAULT_RETRIEVAL
+) -> Domain:
     """Load a domain over the databases of a data source; takes some seconds the first time.
 
     For all but mock this imports inspect-evals, whichever the source. The same source gives the
     same domain again: a service with many evaluations at once has its tools described once.
+
+    Args:
+        source: The data.
+        name: The domain.
+        retrieval: The way to its documents, where it has some.
 
     Raises:
         UnknownDomainError: The source has no such domain.
@@ -65,12 +100,16 @@ def load_domain(source: DataSource, name: str) -> Domain:
     """
     if name not in source.domains():
         raise UnknownDomainError(name, source.domains())
-    return _domain(source, name)
+    return _domain(source, name, retrieval if source.has_documents(name) else None)
 
 
 @lru_cache(maxsize=16)
-def _domain(source: DataSource, name: str) -> Domain:
-    return Domain(source, name, _blueprint(source, name))
+def _domain(source: DataSource, name: str, retrieval: RetrievalName | None) -> Domain:
+    if retrieval is None:
+        return Domain(source, name, _blueprint(source, name))
+    knowledge = source.knowledge(name, RETRIEVALS[retrieval])
+    blueprint = banking_blueprint(source.database(name), knowledge)
+    return Domain(source, name, blueprint, knowledge)
 
 
 def _blueprint(source: DataSource, name: str) -> Blueprint:

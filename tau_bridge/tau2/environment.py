@@ -7,14 +7,17 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import anyio.to_thread
+
 from tau_bridge.completion import ToolSchema
-from tau_bridge.errors import HarnessError
+from tau_bridge.embedding import EmbeddingModel
+from tau_bridge.errors import EmbeddingError, HarnessError
 from tau_bridge.messages import Requestor, ToolCall, ToolMessage
 from tau_bridge.tau2.blueprint import Sides, Toolkit
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.rendering import render
 from tau_bridge.tau2.tables import differences, updated
-from tau_bridge.tau2.tasks import EnvAssertion, EnvCall, InitializationData
+from tau_bridge.tau2.tasks import EnvAssertion, EnvCall, InitializationData, Task
 
 _log = logging.getLogger(__name__)
 
@@ -28,20 +31,44 @@ class Environment:
         HarnessError: The domain's data do not fit together.
     """
 
-    def __init__(self, domain: Domain, *, solo: bool = False) -> None:
+    def __init__(
+        self, domain: Domain, *, solo: bool = False, embedding_model: EmbeddingModel | None = None
+    ) -> None:
         agent, user = domain.blueprint.agent, domain.blueprint.user
         self.domain = domain
         self.solo = solo
+        self._task: Task | None = None
+        tools: Any = agent.toolkit(agent.new_database())
+        if domain.knowledge is not None:
+            tools.embedding_model = embedding_model
+        shared = tools.db if domain.blueprint.shares_database else None
         self.sides = Sides(
-            tools=agent.toolkit(agent.new_database()),
-            user_tools=user.toolkit(user.new_database()) if user is not None else None,
+            tools=tools,
+            user_tools=user.toolkit(shared or user.new_database()) if user is not None else None,
         )
         self.settle()
 
+    def adapt_to(self, task: Task) -> None:
+        """Set what depends on the task besides its initial state: toolkits, policy, user's tools.
+
+        Raises:
+            HarnessError: The task names tools for the user that there are not.
+        """
+        self._task = task
+        known = self.domain.tool_names.user
+        unknown = [name for name in task.user_tools or () if name not in known]
+        if unknown:
+            raise HarnessError(
+                f"task {task.id!r} gives its user the tools {', '.join(unknown)}, which "
+                f"{self.domain.name} has not"
+            )
+        if self.domain.blueprint.adapt is not None:
+            self.domain.blueprint.adapt(self.sides, task)
+
     @property
     def policy(self) -> str:
-        """Return the domain's policy, as the agent is given it."""
-        return self.domain.policy(solo=self.solo)
+        """Return the policy as the agent is given it."""
+        return self.domain.policy(solo=self.solo, task=self._task)
 
     @property
     def agent_tools(self) -> tuple[ToolSchema, ...]:
@@ -51,8 +78,12 @@ class Environment:
 
     @property
     def user_tools(self) -> tuple[ToolSchema, ...]:
-        """Return the schemas of the tools that the user may call; none in solo mode."""
-        return () if self.solo else self.domain.user_schemas
+        """Return the schemas of the tools that the user is offered; none in solo mode."""
+        if self.solo:
+            return ()
+        offered = self._task.user_tools if self._task is not None else None
+        every = self.domain.user_schemas
+        return every if offered is None else tuple(t for t in every if _name(t) in offered)
 
     def respond(self, call: ToolCall) -> ToolMessage:
         """Make a call; whatever the tool raises becomes an error result.
@@ -61,16 +92,23 @@ class Environment:
 
         Raises:
             HarnessError: Not the tool but the assessor, or the domain's data, broke.
+            EmbeddingError: The model behind a search broke.
         """
         error = False
         try:
             value = self.call(call.name, call.requestor, call.arguments)
             self.sync()
-        except HarnessError:
+        except (HarnessError, EmbeddingError):
             raise
         except Exception as exc:  # noqa: BLE001 - the official engine shows any error to the caller
             value, error = f"Error: {exc}", True
         return ToolMessage(id=call.id, content=render(value), requestor=call.requestor, error=error)
+
+    async def respond_off_loop(self, call: ToolCall) -> ToolMessage:
+        """Make a call as `respond` does; searches of documents take long, and leave the loop."""
+        if call.name in self.domain.searching_tools:
+            return await anyio.to_thread.run_sync(self.respond, call)
+        return self.respond(call)
 
     def call(self, name: str, requestor: Requestor, arguments: dict[str, Any]) -> Any:
         """Call a tool for one side, without synchronising.
@@ -175,10 +213,16 @@ class Environment:
         """Say where the databases of two environments of one domain differ; empty where equal."""
         mine, theirs = self.sides, other.sides
         found = [f"agent's {place}" for place in differences(mine.tools.db, theirs.tools.db)]
+        if self.domain.blueprint.shares_database:
+            return tuple(found)
         if mine.user_tools is not None and theirs.user_tools is not None:
             there = differences(mine.user_tools.db, theirs.user_tools.db)
             found += [f"user's {place}" for place in there]
         return tuple(found)
+
+
+def _name(tool: ToolSchema) -> str:
+    return str(tool["function"]["name"])
 
 
 def _run_guarded(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:

@@ -8,12 +8,13 @@ engine leaves these out of its figures too.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from evals.trace import CallType
-from tau_bridge.benchmark import BenchmarkExport, ExportedFile, content_of
+from tau_bridge.benchmark import BenchmarkExport, ExportedFile, Revision, content_of
 from tau_bridge.errors import DataError
 from tau_bridge.run_view import PartView, RecordView, RowView, RunView
 from tau_bridge.tau2.data import DataSource
@@ -26,28 +27,46 @@ BROKEN = "infrastructure_error"
 """The official reason for the end of a trial that says nothing about the agent."""
 
 
-def to_results(
-    run: RunView, source: DataSource, *, solo: bool, actions_alone: bool
-) -> BenchmarkExport:
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """The benchmark as a run played it.
+
+    Args:
+        source: The data.
+        revision: Tells the revision of a domain.
+        policy: Tells the policy of a domain.
+        retrieval: How documents were found, where a domain has some.
+        solo: Without a user.
+        actions_alone: The reward compares actions alone.
+    """
+
+    source: DataSource
+    revision: Callable[[str], Revision]
+    policy: Callable[[str], str]
+    retrieval: str
+    solo: bool
+    actions_alone: bool
+
+
+def to_results(run: RunView, conditions: Conditions) -> BenchmarkExport:
     """Make one results file for each participant and domain of τ²-bench.
 
     Raises:
         DataError: It played no domain of τ²-bench, or with other data, or the data cannot be read.
     """
+    source = conditions.source
     parts = [part for part in run.parts() if part[1] in source.domains()]
     if not parts:
         raise DataError(f"run {run.run_id} has no trial of a τ²-bench domain")
     for domain in sorted({domain for _, domain in parts}):
-        _require_same_data(run, domain, source)
+        _require_same_data(run, domain, conditions.revision(domain))
     return BenchmarkExport(
         stem=STEM,
         suffix=".json",
         files=[
             ExportedFile(
                 label=f"{participant.address} {domain}",
-                chunks=results_text(
-                    run, (participant, domain), source, solo=solo, actions_alone=actions_alone
-                ),
+                chunks=results_text(run, (participant, domain), conditions),
             )
             for participant, domain in parts
         ],
@@ -55,14 +74,21 @@ def to_results(
     )
 
 
-def _require_same_data(run: RunView, domain: str, source: DataSource) -> None:
-    played, here = run.origins[domain], source.revision(domain)
-    if (played.source, content_of(played.revision)) != (source.name, content_of(here)):
+def is_same_data(run: RunView, domain: str, here: Revision) -> bool:
+    """Tell whether a run played a domain with the data at hand, whatever their names."""
+    played = run.origins[domain]
+    there = (played.source, content_of(played.revision))
+    return there == (here.source, content_of(here.revision))
+
+
+def _require_same_data(run: RunView, domain: str, here: Revision) -> None:
+    if not is_same_data(run, domain, here):
+        played = run.origins[domain]
         raise DataError(
             f"run {run.run_id} played {domain} with the data {played.source} "
-            f"({played.revision}), and those at hand are {source.name} ({here}): set TAU2_DATA_DIR "
-            "to the folder that it was played with or unset it, or choose fetched data with "
-            "greenroom data use"
+            f"({played.revision}), and those at hand are {here.source} ({here.revision}): set "
+            "TAU2_DATA_DIR to the folder that it was played with or unset it, or choose fetched "
+            "data with greenroom data use"
         )
 
 
@@ -98,10 +124,8 @@ def _is_broken(row: RowView) -> bool:
 def results_text(
     run: RunView,
     part: PartView,
-    source: DataSource,
+    conditions: Conditions,
     *,
-    solo: bool = False,
-    actions_alone: bool = False,
     info: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[str]:
     """Yield the text of a results file.
@@ -109,14 +133,13 @@ def results_text(
     Args:
         run: The run.
         part: The participant and the domain of the file.
-        source: The data that they were played with.
-        solo: Without a user.
-        actions_alone: The rewards compare actions alone.
+        conditions: The benchmark as the run played it.
         info: Fields of the file's `info` that the run does not know, or that replace what it knows.
     """
+    source = conditions.source
     head = {
         "timestamp": run.created_at.isoformat(),
-        "info": {**_info(run, part, source, solo=solo), **info},
+        "info": {**_info(run, part, conditions), **info},
         "tasks": [
             task_record(source.record(part[1], task_id), part[1])
             for task_id in dict.fromkeys(row.task_id for row in run.rows(part))
@@ -127,13 +150,14 @@ def results_text(
     before = "\n"
     for record in run.records(part):
         if record.row.reward is not None or _is_broken(record.row):
-            yield before + _json(_simulation(run, record, source, actions_alone=actions_alone))
+            yield before + _json(_simulation(run, record, conditions))
             before = ",\n"
     yield "\n]}\n"
 
 
-def _info(run: RunView, part: PartView, source: DataSource, *, solo: bool) -> dict[str, Any]:
+def _info(run: RunView, part: PartView, conditions: Conditions) -> dict[str, Any]:
     participant, domain = part
+    documents = conditions.source.has_documents(domain)
     data = run.origins[domain]
     version = run.versions.get("greenroom", "unknown")
     return {
@@ -141,14 +165,15 @@ def _info(run: RunView, part: PartView, source: DataSource, *, solo: bool) -> di
         "num_trials": run.num_trials,
         "max_steps": run.max_steps,
         "max_errors": ConversationLimits(max_steps=run.max_steps).max_errors,
-        "user_info": _user_info(run, run.rows(part), solo=solo),
+        "user_info": _user_info(run, run.rows(part), solo=conditions.solo),
         "agent_info": {"implementation": participant.address, "llm": None, "llm_args": None},
         "environment_info": {
             "domain_name": domain,
-            "policy": source.policy(domain, solo=solo),
+            "policy": conditions.policy(domain),
             "tool_defs": None,
         },
         "seed": run.seed,
+        "retrieval_config": conditions.retrieval if documents else None,
     }
 
 
@@ -164,16 +189,15 @@ def _user_info(run: RunView, rows: Sequence[RowView], *, solo: bool) -> dict[str
     }
 
 
-def _simulation(
-    run: RunView, record: RecordView, source: DataSource, *, actions_alone: bool
-) -> dict[str, Any]:
+def _simulation(run: RunView, record: RecordView, conditions: Conditions) -> dict[str, Any]:
     row = record.row
     broken = _is_broken(row)
     steps = record.trace.steps
     starts = [step.start_time for step in steps if step.start_time is not None]
     ends = [step.end_time for step in steps if step.end_time is not None]
     began = min(starts, default=run.created_at)
-    task = source.task(row.domain, row.task_id)
+    task = conditions.source.task(row.domain, row.task_id)
+    actions_alone = conditions.actions_alone
     return {
         "id": row.trace_id,
         "task_id": row.task_id,

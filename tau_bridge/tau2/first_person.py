@@ -9,6 +9,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from tau_bridge.tau2.stopping import STOP_TOKENS, without_stop_tokens
+
 AGENT: Final = r"(?:the |an? )?(?:customer )?(?:service |support )?agent"
 """The words by which instructions name whom the user talks to."""
 _BREAK: Final = re.compile(
@@ -108,11 +110,18 @@ _AGREEMENT: Final = (
 
 
 def sentences(text: str | None) -> list[str]:
-    """Split a text into sentences; the lines of a list belong to the sentence before them."""
-    plain = (text or "").replace("’", "'").replace("###", "")
+    """Split a text into sentences; the lines of a list belong to the sentence before them.
+
+    Sentences with a stop token are directions about the end, which nobody says.
+    """
+    plain = (text or "").replace("’", "'")
     plain = re.sub(r"\s*\n\s*[-*] ", ", ", re.sub(r":\s*\n\s*[-*] ", " ", plain))
     found = (" ".join(part.split()).lstrip(". ") for part in _BREAK.split(plain))
-    return [part for part in found if re.search(r"\w", part)]
+    return [
+        without_stop_tokens(part)
+        for part in found
+        if re.search(r"\w", part) and not any(token in part for token in STOP_TOKENS)
+    ]
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,11 @@ def kind_of(task: Task, tools: ToolNames) -> TaskKind:
     """Return a task's kind: what it is judged by, its topic, and how much has to be changed."""
     criteria = task.evaluation_criteria or EvaluationCriteria(reward_basis=())
     actions = criteria.actions or ()
-    writes = [action.name for action in actions if tools.changes_state(action.name)]
+    writes = [
+        tools.acting(action.name, action.arguments)
+        for action in actions
+        if tools.changes_data(action.name, action.arguments)
+    ]
     topic = _TOPIC.match(task.id)
     return TaskKind(
         asks_nothing=not _asks_something(criteria, writes),

@@ -219,7 +219,7 @@ class _Conversation:
         elif self._to == "user":
             await self._user_turn()
         else:
-            self._run_tools()
+            await self._run_tools()
 
     async def _agent_turn(self) -> None:
         incoming = (*self._opening, *self._unseen(self._agent_has_seen, _agent_sees))
@@ -261,20 +261,20 @@ class _Conversation:
             elif not message.text:
                 self.termination = "agent_error"
 
-    def _run_tools(self) -> None:
+    async def _run_tools(self) -> None:
         """Run the calls of the last message; the results go back to the caller."""
         message = self._messages[-1]
         if not isinstance(message, AssistantMessage | UserMessage) or message.tool_calls is None:
             raise TypeError("only a message with tool calls goes to the tools")
         is_agent = isinstance(message, AssistantMessage)
         caller = self.agent.address if is_agent else USER
-        results = [self._run_tool(call, caller) for call in message.tool_calls]
+        results = [await self._run_tool(call, caller) for call in message.tool_calls]
         self._tool_calls += len(results) if is_agent else 0
         self._tool_errors += sum(result.error for result in results)
         self._messages.extend(results)
         self._to = "agent" if is_agent else "user"
 
-    def _run_tool(self, call: ToolCall, caller: str) -> ToolMessage:
+    async def _run_tool(self, call: ToolCall, caller: str) -> ToolMessage:
         step = self.recorder.begin(
             call_type=CallType.TOOL,
             caller=caller,
@@ -284,9 +284,9 @@ class _Conversation:
             request_text=json.dumps(call.arguments, ensure_ascii=False, default=str),
         )
         try:
-            result = self.world.respond(call)
-        except Exception as exc:
-            step.end(error=f"{type(exc).__name__}: {exc}")
+            result = await self.world.respond_off_loop(call)
+        except BaseException as exc:
+            step.end(error=f"{type(exc).__name__}: {exc}".removesuffix(": "))
             raise
         step.end(
             response_text=result.content,

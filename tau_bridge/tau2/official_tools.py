@@ -80,6 +80,34 @@ PARAMETER_TEXTS: Mapping[str, Mapping[str, str | None]] = MappingProxyType(
         "set_apn_settings": {"apn_settings": None},
         "check_app_status": {"app_name": None},
         "check_app_permissions": {"app_name": None},
+        "transfer_to_human_agents": {"reason": "The specific reason code for the transfer."},
+        "give_discoverable_user_tool": {
+            "discoverable_tool_name": (
+                'The name of the discoverable tool (e.g., "open_webpage", "navigate_to_section")'
+            ),
+            "arguments": (
+                'JSON string of arguments for the tool (e.g., \'{"url": "https://example.com"}\')'
+            ),
+        },
+        "unlock_discoverable_agent_tool": {
+            "agent_tool_name": (
+                "The name of the agent discoverable tool to unlock\n"
+                '(e.g., "calculate_apr_adjustment_7842")'
+            ),
+        },
+        "call_discoverable_agent_tool": {
+            "arguments": (
+                'JSON string of arguments for the tool (e.g., \'{"user_id": "abc123"}\')'
+            ),
+        },
+        "call_discoverable_user_tool": {
+            "discoverable_tool_name": (
+                'The name of the discoverable tool to call (e.g., "open_webpage")'
+            ),
+            "arguments": (
+                'JSON string of arguments for the tool (e.g., \'{"url": "https://example.com"}\')'
+            ),
+        },
     }
 )
 """The official schema's descriptions of parameters, by tool; None: no description."""

@@ -63,9 +63,14 @@ _REFUSED: Final = re.compile(
 
 
 class Persona:
-    """One user; `opening` is the reason for its call, `wishes` is what it has not said it wants."""
+    """One user; `opening` is the reason for its call, `wishes` is what it has not said it wants.
 
-    def __init__(self, instructions: Instructions) -> None:
+    Args:
+        instructions: What the user knows, wants and does.
+        opening: The very words to open with, where the task gives them.
+    """
+
+    def __init__(self, instructions: Instructions, opening: str | None = None) -> None:
         # Where the agent asks (or else says) this, that is said, once; "" is to accept it.
         self._reactions: list[tuple[bool, str, str]] = []
         self._refused: list[tuple[str, str]] = []
@@ -78,7 +83,8 @@ class Persona:
         self.wishes = wishes + self.wishes
         self._more = reason + told
         self._preferences = [said for said in told if said not in wishes and said[:3] != "If "]
-        self.opening = " ".join(reason) or (self.wishes.pop(0) if self.wishes else "Hello.")
+        self.opening = opening or " ".join(reason)
+        self.opening = self.opening or (self.wishes.pop(0) if self.wishes else "Hello.")
 
     def _read(self, text: str | None) -> list[str]:
         """Return what a part of the instructions makes it say; keep reactions and later wishes."""

@@ -21,6 +21,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 _PORT = "inspect_evals.tau2"
+_SKIPPED = (_PORT, f"{_PORT}.banking")
 _FRAMEWORK = "inspect_ai"
 _one_at_a_time = threading.RLock()
 
@@ -70,7 +71,7 @@ def import_port(name: str) -> ModuleType:
 @contextmanager
 def _standing_in() -> Iterator[None]:
     """Let imports find the stand-ins; afterwards the framework is as absent as before."""
-    _skip_package_module()
+    _skip_package_modules()
     missing = [name for name in _STAND_INS if name not in sys.modules and _is_missing(name)]
     try:
         for name in missing:
@@ -87,10 +88,12 @@ def _is_missing(name: str) -> bool:
     return name.startswith(_FRAMEWORK) or find_spec(name) is None
 
 
-def _skip_package_module() -> None:
-    """Enter the port's package without running its first module, which defines Inspect tasks."""
-    if _PORT not in sys.modules:
-        above = importlib.import_module(_PORT.partition(".")[0])
-        package = ModuleType(_PORT)
-        package.__path__ = [str(Path(folder) / "tau2") for folder in above.__path__]
-        sys.modules[_PORT] = package
+def _skip_package_modules() -> None:
+    """Enter packages without running their first modules, which define Inspect's own objects."""
+    for name in _SKIPPED:
+        if name not in sys.modules:
+            above, _, folder = name.rpartition(".")
+            package = ModuleType(name)
+            within = importlib.import_module(above).__path__
+            package.__path__ = [str(Path(each) / folder) for each in within]
+            sys.modules[name] = package

@@ -37,11 +37,12 @@ async def play_reference(
     """
     turns = _gold_turns(task, solo=solo) if gold else repeat(REFUSAL)
     side = _Scripted(address="ceiling" if gold else "floor", turns=turns)
+    world = new_world(domain, task, solo=solo)
     played = await converse(
         task=task,
-        world=new_world(domain, task, solo=solo),
+        world=world,
         agent=side,
-        user=None if solo else ScriptedUser(task, tools=domain.user_schemas),
+        user=None if solo else ScriptedUser(task, tools=world.user_tools),
         limits=ConversationLimits(max_steps=max_steps),
         recorder=TraceRecorder(side.address, runtime=Runtime.system()),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from tau_bridge.embedding import EmbeddingModel
 from tau_bridge.errors import HarnessError
 from tau_bridge.messages import (
     AssistantMessage,
@@ -29,14 +30,26 @@ Exchange = tuple[ToolCall, ToolMessage]
 """A call and the result that was recorded for it."""
 
 
-def new_world(domain: Domain, task: Task, *, solo: bool = False) -> Environment:
+def new_world(
+    domain: Domain,
+    task: Task,
+    *,
+    solo: bool = False,
+    embedding_model: EmbeddingModel | None = None,
+) -> Environment:
     """Make a world in a task's initial state: data, actions, then its message history.
+
+    Args:
+        domain: The task's domain.
+        task: The task.
+        solo: It is played without a user.
+        embedding_model: Searches its documents, where they are searched so.
 
     Raises:
         HarnessError: The task's data do not fit the domain, or its history replays to other
             results than it records.
     """
-    environment = Environment(domain, solo=solo)
+    environment = Environment(domain, solo=solo, embedding_model=embedding_model)
     set_state(environment, task, message_history(task), lenient=False)
     return environment
 
@@ -69,6 +82,7 @@ def set_state(
     """
     if environment.solo and any(isinstance(message, UserMessage) for message in messages):
         raise HarnessError("a conversation in solo mode cannot hold messages of a user")
+    environment.adapt_to(task)
     initial = task.initial_state or InitialState()
     if initial.initialization_data is not None:
         environment.initialise(initial.initialization_data)

@@ -9,9 +9,10 @@ from typing import Final
 from tau_bridge.benchmark import SCRIPTED_USER
 from tau_bridge.completion import ToolSchema
 from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from tau_bridge.tau2.one_text import read_scenario
 from tau_bridge.tau2.persona import Persona, asking
-from tau_bridge.tau2.stopping import STOP, TRANSFER
-from tau_bridge.tau2.tasks import Instructions, Task
+from tau_bridge.tau2.stopping import STOP, TRANSFER, without_stop_tokens
+from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.tool_requests import RequestedTools
 
 PATIENCE: Final = 40
@@ -19,6 +20,8 @@ PATIENCE: Final = 40
 (ten tools, each with a report, the opening and the end)."""
 
 _REPEATS_OF_A_REQUEST: Final = 3
+_REPEATS_WITH_NEWS: Final = 10
+"""Repeats of a request whose result was another one each time."""
 _ECHO_CHARS: Final = 20
 _CHARS_READ: Final = 5000
 _TRANSFERRED: Final = (
@@ -55,13 +58,14 @@ class ScriptedUser:
     def __init__(
         self, task: Task, *, tools: Sequence[ToolSchema] = (), patience: int = PATIENCE
     ) -> None:
-        instructions = task.user_scenario.instructions
+        instructions, opening = task.user_scenario.instructions, None
         if isinstance(instructions, str):
-            instructions = Instructions(reason_for_call=instructions)
-        self._persona = Persona(instructions)
+            instructions, opening = read_scenario(instructions)
+        self._persona = Persona(instructions, opening)
         self._tools = RequestedTools(tools)
         self._patience = patience
-        self._said = self._heard = ""
+        self._said = self._heard = self._report = ""
+        self._has_news = False
         self._turns = self._echoes = self._repeats = self._endings = 0
 
     async def reply(self, incoming: Sequence[Message]) -> UserMessage:
@@ -80,11 +84,15 @@ class ScriptedUser:
 
     def _run_tools(self) -> UserMessage:
         call = self._tools.next_call()
-        return UserMessage(tool_calls=(call,)) if call else self._say(self._tools.report())
+        if call is not None:
+            return UserMessage(tool_calls=(call,))
+        report = self._tools.report()
+        self._has_news, self._report = report != self._report, report
+        return self._say(report)
 
     def _say(self, text: str) -> UserMessage:
         # A scenario or a tool's output must not end the conversation by holding a stop token.
-        self._said = text.replace("###", "").strip() or "Hello."
+        self._said = without_stop_tokens(text).strip() or "Hello."
         return UserMessage(content=self._said)
 
     def _answer(self, text: str) -> UserMessage:
@@ -98,7 +106,8 @@ class ScriptedUser:
         self._echoes = 0
         if _is_transfer(text):
             return UserMessage(content=TRANSFER)
-        if self._repeats < _REPEATS_OF_A_REQUEST and self._tools.accept(text):
+        patience = _REPEATS_WITH_NEWS if self._has_news else _REPEATS_OF_A_REQUEST
+        if self._repeats < patience and self._tools.accept(text):
             return self._run_tools()
         if self._repeats:
             return UserMessage(content=f"You said that before. {STOP}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tau_bridge.messages import UserMessage
@@ -14,6 +15,14 @@ OUT_OF_SCOPE: Final = "###OUT-OF-SCOPE###"
 """The scenario does not say how to go on."""
 
 STOP_TOKENS: Final = (STOP, TRANSFER, OUT_OF_SCOPE)
+
+
+def without_stop_tokens(text: str) -> str:
+    """Return a text that somebody else wrote, so that saying it ends nothing.
+
+    What is left of a token cannot make up another one, since no three signs `#` remain together.
+    """
+    return re.sub("#{3,}", "", text)
 
 
 def is_stop(message: UserMessage) -> bool:

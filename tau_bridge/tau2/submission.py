@@ -14,7 +14,7 @@ from tau_bridge.benchmark import Submission, SubmissionFile
 from tau_bridge.errors import IncompleteSubmissionError, SubmissionRefusedError
 from tau_bridge.run_view import RunView
 from tau_bridge.tau2.data import DataSource
-from tau_bridge.tau2.export import results_text
+from tau_bridge.tau2.export import Conditions, results_text
 from tau_bridge.tau2.model_user import MODEL_USER
 from tau_bridge.tau2.submission_details import EXAMPLE, Details, parse_details
 from tau_bridge.tau2.submission_rules import (
@@ -32,12 +32,13 @@ TRAJECTORIES = "trajectories"
 _BUNDLED = "builtin:"
 _UNFIT = re.compile(r"[^a-z0-9]+")
 
-Options = Callable[[RunView], Mapping[str, Any]]
-"""Returns the options of the benchmark in a run."""
-
 
 def to_submission(
-    runs: Sequence[RunView], details: Mapping[str, Any], *, source: DataSource, options: Options
+    runs: Sequence[RunView],
+    details: Mapping[str, Any],
+    *,
+    source: DataSource,
+    conditions: Callable[[RunView], Conditions],
 ) -> Submission:
     """Make the folder of a submission of one agent.
 
@@ -45,7 +46,7 @@ def to_submission(
         runs: Each domain of the leaderboard is in one of them at most.
         details: The fields of `Details`.
         source: The data that they were played with.
-        options: Opens the benchmark as it was in a run.
+        conditions: Tells the benchmark as a run played it.
 
     Raises:
         SubmissionRefusedError: The leaderboard would not take it.
@@ -53,7 +54,9 @@ def to_submission(
     """
     known, problems = parse_details(details)
     entries = [
-        Entry(run=run, part=part, options=options(run)) for run in runs for part in run.parts()
+        Entry(run=run, part=part, conditions=conditions(run))
+        for run in runs
+        for part in run.parts()
     ]
     named = known.agents if known is not None else _named(details)
     chosen, reasons = selected(entries, named)
@@ -66,7 +69,7 @@ def to_submission(
     reasons += [Reason(text=problem) for problem in problems]
     if known is None or reasons:
         raise _refused(reasons, needs_details=known is None)
-    return _submission(chosen, known, source)
+    return _submission(chosen, known)
 
 
 def _named(details: Mapping[str, Any]) -> Sequence[str]:
@@ -85,7 +88,7 @@ def _refused(reasons: Sequence[Reason], *, needs_details: bool) -> Exception:
     return SubmissionRefusedError(said)
 
 
-def _submission(entries: Sequence[Entry], details: Details, source: DataSource) -> Submission:
+def _submission(entries: Sequence[Entry], details: Details) -> Submission:
     names = {entry.domain: _trajectory_name(entry, details) for entry in entries}
     model, organization = _slug(details.model_name), _slug(details.model_organization)
     folder = f"{model}_{organization}_{details.submission_date}"
@@ -94,7 +97,9 @@ def _submission(entries: Sequence[Entry], details: Details, source: DataSource) 
     files += [
         SubmissionFile(
             path=f"{TRAJECTORIES}/{names[entry.domain]}",
-            chunks=results_text(entry.run, entry.part, source, info=_info(entry, details)),
+            chunks=results_text(
+                entry.run, entry.part, entry.conditions, info=_info(entry, details)
+            ),
         )
         for entry in entries
     ]

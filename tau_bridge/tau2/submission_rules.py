@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from tau_bridge.benchmark import Revision, content_of
 from tau_bridge.run_view import PartView, RowView, RunView
 from tau_bridge.tau2.data import DataSource
+from tau_bridge.tau2.export import Conditions, is_same_data
 from tau_bridge.tau2.model_user import MODEL_USER, OWN_GUIDELINES_NOTE
 
 DOMAINS: Final = ("retail", "airline", "telecom", "banking_knowledge")
@@ -21,21 +23,21 @@ REVISIONS: Final[Mapping[str, str]] = {
     "airline": "sha256:a2c985b8ca5f",
     "retail": "sha256:6820fb8ddb30",
     "telecom": "sha256:60063e9e1408",
+    "banking_knowledge": "sha256:68aec809689e",
 }
 """The data of that release, by domain, as `DataSource.revision` has them."""
-RETRIEVAL: Final = "retrieval"
-"""The option that says how an agent searches documents."""
-_WITH_DOCUMENTS: Final = "banking_knowledge"
+WITH_DOCUMENTS: Final = "banking_knowledge"
+NO_DATA: Final = Revision(source="none", revision="none")
 _SHOWN: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One domain of a submission: the run that played it, and the options that it was opened with."""
+    """One domain of a submission: the run that played it, and the benchmark as it did."""
 
     run: RunView
     part: PartView
-    options: Mapping[str, Any]
+    conditions: Conditions
 
     @property
     def domain(self) -> str:
@@ -45,8 +47,7 @@ class Entry:
     @property
     def retrieval(self) -> str | None:
         """Return how the agent searched documents; None where there are none."""
-        value = self.options.get(RETRIEVAL)
-        return str(value) if value is not None and self.domain == _WITH_DOCUMENTS else None
+        return self.conditions.retrieval if self.domain == WITH_DOCUMENTS else None
 
     def rows(self) -> Sequence[RowView]:
         """Return the trials that ended."""
@@ -156,24 +157,19 @@ def _is_model(user: str) -> bool:
 
 
 def _options(entry: Entry, name: str) -> Iterator[Reason]:
-    if entry.options.get("solo"):
+    if entry.conditions.solo:
         yield Reason(text=f"{name}: it was played without a user (solo), which has no place there")
-    if entry.options.get("evaluation_type", "all") != "all":
+    if entry.conditions.actions_alone:
         yield Reason(
             text=f"{name}: its reward compares actions alone, and the leaderboard's is the official "
             "one: play it with evaluation_type all"
-        )
-    if entry.domain == _WITH_DOCUMENTS and entry.retrieval is None:
-        yield Reason(
-            text=f"{name}: the run does not say how the agent searched documents, which the "
-            f"leaderboard shows: play it with the option {RETRIEVAL}"
         )
 
 
 def _user(entry: Entry, name: str) -> Iterator[Reason]:
     others = Counter(row.user for row in entry.rows() if not _is_model(row.user))
     for user, count in others.items():
-        if not entry.options.get("solo"):
+        if not entry.conditions.solo:
             yield Reason(
                 text=f"{name}: in {count} trials the user was {user!r}, and the leaderboard takes "
                 "users that a language model plays: play it with --user-model"
@@ -195,20 +191,21 @@ def _data(entry: Entry, name: str, source: DataSource, version: str | None) -> I
             "with TAU2_DATA_DIR at official data"
         )
         return
-    if played.revision != known and version is None:
+    if content_of(played.revision).partition(",")[0] != known and version is None:
         those = f"those of τ²-bench {VERSION} ({known or 'not known here'})"
         yield Reason(
             text=f"{name}: its data {told} are not {those}, with which the leaderboard compares: "
             "play it with these, or say in the details which release they are of, as "
             f'tau2_bench_version = "{VERSION}"'
         )
-    here = source.revision(entry.domain) if entry.domain in source.domains() else "none"
-    if (source.name, here) == (played.source, played.revision):
+    there_is = entry.domain in source.domains()
+    here = entry.conditions.revision(entry.domain) if there_is else NO_DATA
+    if is_same_data(entry.run, entry.domain, here):
         yield from _tasks(entry, name, source.task_ids(entry.domain))
     else:
         yield Reason(
-            text=f"{name}: it was played with {told}, and the data at hand are {source.name} "
-            f"({here}): set TAU2_DATA_DIR to the folder that it was played with"
+            text=f"{name}: it was played with {told}, and the data at hand are {here.source} "
+            f"({here.revision}): set TAU2_DATA_DIR to the folder that it was played with"
         )
 
 

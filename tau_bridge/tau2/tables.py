@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
@@ -138,6 +138,20 @@ class Table(MutableMapping[str, BaseModel]):
         return canonical_text(self.peek(key)) == canonical_text(other.peek(key))
 
 
+class StoredDatabase(Protocol):
+    """A copy-on-write database."""
+
+    def updated(self, changes: Mapping[str, Any]) -> StoredDatabase:
+        """Return a database with `changes` merged into this one's content.
+
+        Raises:
+            HarnessError: The result is invalid.
+        """
+
+    def differences(self, other: Any) -> tuple[str, ...]:
+        """Say where another database of the same kind differs, such as `orders['#W1']`."""
+
+
 class TableDatabase:
     """A database of tables, each an attribute under its name, as the toolkits expect."""
 
@@ -164,6 +178,14 @@ class TableDatabase:
                 new.tables[name][key] = _update_row(new.tables[name], key, fields)
         return new
 
+    def differences(self, other: TableDatabase) -> tuple[str, ...]:
+        """Name the rows that differ."""
+        return tuple(
+            f"{name}[{key!r}]"
+            for name, table in self.tables.items()
+            for key in table.differences(other.tables[name])
+        )
+
 
 def _update_row(table: Table, key: str, fields: Any) -> BaseModel:
     old = dump(table.peek(key)) if key in table else {}
@@ -175,7 +197,7 @@ def _update_row(table: Table, key: str, fields: Any) -> BaseModel:
         ) from exc
 
 
-Database = TableDatabase | BaseModel
+Database = StoredDatabase | BaseModel
 """One side's state: copy-on-write tables, or (where it is small) one plain model."""
 
 
@@ -185,7 +207,7 @@ def updated(database: Database, changes: Mapping[str, Any]) -> Database:
     Raises:
         HarnessError: The result is invalid.
     """
-    if isinstance(database, TableDatabase):
+    if not isinstance(database, BaseModel):
         return database.updated(changes)
     try:
         return type(database).model_validate(deep_update(dump(database), changes))
@@ -211,14 +233,12 @@ def differences(one: Database, other: Database) -> tuple[str, ...]:
 
     Names rows (`orders['#W1']`), or for a plain model its top-level fields.
     """
-    if isinstance(one, TableDatabase) and isinstance(other, TableDatabase):
-        return tuple(
-            f"{name}[{key!r}]"
-            for name, table in one.tables.items()
-            for key in table.differences(other.tables[name])
-        )
-    if isinstance(one, TableDatabase) or isinstance(other, TableDatabase):
+    if type(one) is not type(other):
         return ("the kind of database",)
+    if not isinstance(one, BaseModel):
+        return one.differences(other)
+    if not isinstance(other, BaseModel):
+        return other.differences(one)
     if canonical_text(one) == canonical_text(other):
         return ()
     left, right = dump(one), dump(other)

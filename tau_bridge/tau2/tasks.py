@@ -100,6 +100,10 @@ class Task(Lenient):
     ticket: str | None = None
     initial_state: InitialState | None = None
     evaluation_criteria: EvaluationCriteria | None = None
+    user_tools: tuple[str, ...] | None = None
+    """The tools that its user is offered; None: all of the domain's."""
+    required_documents: tuple[str, ...] | None = None
+    """The documents of a knowledge base that it takes, by title or id."""
 
     @property
     def playable_solo(self) -> bool:

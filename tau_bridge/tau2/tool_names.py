@@ -6,9 +6,10 @@ may not be called. The order is the official one, in which an agent sees them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,13 +18,32 @@ class ToolNames:
 
     agent: Mapping[str, bool]
     user: Mapping[str, bool]
+    discoverable: frozenset[str] = frozenset()
+    """Tools that can be called, and are shown to nobody: documents tell of them."""
+    callers: Mapping[str, str] = field(default_factory=dict)
+    """Tools that call one of these, each with the argument that names it."""
+    preparing: frozenset[str] = frozenset()
+    """Tools that are repeated in a replay, and leave the databases as they are."""
+
+    def without(self, names: Collection[str]) -> ToolNames:
+        """Return the same tools without some of the agent's."""
+        kept = {name: writes for name, writes in self.agent.items() if name not in names}
+        return replace(self, agent=MappingProxyType(kept))
+
+    def acting(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return the tool that does what a call asks for: the one that it names, or itself."""
+        return str(arguments.get(self.callers[name])) if name in self.callers else name
+
+    def changes_data(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether a call may change a database otherwise than by being logged there."""
+        return name not in self.preparing and self.changes_state(self.acting(name, arguments))
 
     def changes_state(self, name: str) -> bool:
         """Tell whether a call of this tool may change a database; an unknown one may not."""
         return self.agent.get(name, self.user.get(name, False))
 
 
-def _tools(spec: str) -> Mapping[str, bool]:
+def _tools(spec: str) -> MappingProxyType[str, bool]:
     # A star marks a tool that changes state.
     return MappingProxyType({word.rstrip("*"): word.endswith("*") for word in spec.split()})
 
@@ -36,6 +56,52 @@ _AIRLINE = ToolNames(
         update_reservation_passengers* get_flight_status
     """),
     user=_tools(""),
+)
+_BANK_AGENT_DISCOVERABLE = _tools("""
+    example_agent_tool_0000* update_transaction_rewards_3847*
+    initial_transfer_to_human_agent_0218 initial_transfer_to_human_agent_1822
+    emergency_credit_bureau_incident_transfer_1114 file_credit_card_transaction_dispute_4829*
+    file_debit_card_transaction_dispute_6281* set_debit_card_recurring_block_7382*
+    get_debit_dispute_status_7483 get_atm_deposit_images_8473 order_replacement_credit_card_7291*
+    get_user_dispute_history_7291 get_pending_replacement_orders_5765
+    log_credit_card_closure_reason_4521* get_closure_reason_history_8293
+    apply_statement_credit_8472* apply_credit_card_account_flag_6147*
+    close_credit_card_account_7834* pay_credit_card_from_checking_9182*
+    submit_credit_limit_increase_request_7392* get_credit_limit_increase_history_4829
+    get_payment_history_6183 approve_credit_limit_increase_5847* deny_credit_limit_increase_5848*
+    open_bank_account_4821* close_bank_account_7392* get_all_user_accounts_by_user_id_3847
+    transfer_funds_between_bank_accounts_7291* apply_checking_account_credit_5829*
+    apply_savings_account_credit_6831* submit_interest_discrepancy_report_7294*
+    get_bank_account_transactions_9173 order_debit_card_5739* activate_debit_card_8291*
+    activate_debit_card_8292* activate_debit_card_8293* close_debit_card_4721*
+    freeze_debit_card_3892* unfreeze_debit_card_3893* clear_debit_card_fraud_alert_4892*
+    reset_debit_card_pin_6284* change_debit_card_pin_6285* get_debit_cards_by_account_id_7823
+    request_temporary_debit_card_limit_increase_8374*
+""")
+# One that the official engine takes for a read writes a log, which a replay thus leaves out.
+_BANK_USER_DISCOVERABLE = _tools("""
+    submit_cash_back_dispute_0589* get_referral_link* get_card_last_4_digits deposit_check_3847*
+""")
+_BANKING = ToolNames(
+    agent=_tools("""
+        KB_search grep transfer_to_human_agents get_current_time get_user_information_by_id
+        get_user_information_by_name get_user_information_by_email change_user_email*
+        get_referrals_by_user get_credit_card_transactions_by_user get_credit_card_accounts_by_user
+        log_verification* give_discoverable_user_tool* unlock_discoverable_agent_tool*
+        call_discoverable_agent_tool* list_discoverable_agent_tools
+    """)
+    | _BANK_AGENT_DISCOVERABLE,
+    user=_tools("""
+        apply_for_credit_card* submit_referral* call_discoverable_user_tool*
+        list_discoverable_user_tools request_human_agent_transfer* submit_transaction*
+    """)
+    | _BANK_USER_DISCOVERABLE,
+    discoverable=frozenset(_BANK_AGENT_DISCOVERABLE | _BANK_USER_DISCOVERABLE),
+    callers={
+        "call_discoverable_agent_tool": "agent_tool_name",
+        "call_discoverable_user_tool": "discoverable_tool_name",
+    },
+    preparing=frozenset({"unlock_discoverable_agent_tool"}),
 )
 _RETAIL = ToolNames(
     agent=_tools("""
@@ -70,6 +136,12 @@ _MOCK = ToolNames(
 )
 
 TOOL_NAMES: Mapping[str, ToolNames] = MappingProxyType(
-    {"airline": _AIRLINE, "mock": _MOCK, "retail": _RETAIL, "telecom": _TELECOM}
+    {
+        "airline": _AIRLINE,
+        "banking_knowledge": _BANKING,
+        "mock": _MOCK,
+        "retail": _RETAIL,
+        "telecom": _TELECOM,
+    }
 )
 """The tools of every domain that can be played."""

@@ -1,4 +1,4 @@
-"""The one adapter to inspect-evals: toolkits of airline, retail and telecom.
+"""The one adapter to inspect-evals: toolkits of airline, banking, retail and telecom.
 
 inspect-evals takes seconds to import, so it is imported when a domain is built, never before.
 Its toolkits are pydantic models tied to a store of its framework; here their functions live on in
@@ -17,14 +17,26 @@ from pydantic import BaseModel
 
 from tau_bridge.errors import DataError
 from tau_bridge.tau2 import official_tools as official
-from tau_bridge.tau2.blueprint import Blueprint, Side, Toolkit
+from tau_bridge.tau2.banking_tools import (
+    agent_tools,
+    lean_queries,
+    search_tools,
+    user_tools,
+)
+from tau_bridge.tau2.blueprint import Blueprint, Side, Sides, Toolkit
 from tau_bridge.tau2.borrowing import borrow_toolkit, copy_function, returned_as_it_is, strict
 from tau_bridge.tau2.data import HOW_TO_INSTALL, TESTED_VERSION
+from tau_bridge.tau2.knowledge import Knowledge
 from tau_bridge.tau2.port import import_port
+from tau_bridge.tau2.records import record_database_factory
 from tau_bridge.tau2.schemas import ToolSource
 from tau_bridge.tau2.tables import Database, SharedRows, TableDatabase, database_factory
+from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
 
+_BANKING = "banking_knowledge"
+_NOT_IN_THE_BANK = frozenset({"interest_discrepancy_reports"})
+"""Tables that the official database has not; what tools write there is lost."""
 _FRAMEWORK_PARTS = frozenset({"store", "instance", "initialized", "initialize"})
 _log = logging.getLogger(__name__)
 
@@ -105,12 +117,92 @@ def telecom_blueprint(database: Any, user_database: Any) -> Blueprint:
     )
 
 
+def banking_blueprint(database: Any, knowledge: Knowledge) -> Blueprint:
+    """Make the domain banking_knowledge over the parsed content of its `db.json`.
+
+    Raises:
+        DataError: inspect-evals is not installed, or the content is not such a database.
+    """
+    port, user_port = _module("banking.BankingAgentTools"), _module("banking.BankingUserTools")
+    model = _module("banking.data_model").TransactionalDB
+    queries = lean_queries(_module("banking.db_query"))
+    new_database = record_database_factory(
+        (name for name in model.model_fields if name not in _NOT_IN_THE_BANK),
+        database,
+        _BANKING,
+    )
+    return Blueprint(
+        agent=Side(
+            toolkit=_borrow(
+                port.BankingAgentTools,
+                "KnowledgeTools",
+                replace=queries,
+                add=agent_tools(port, knowledge, queries),
+            ),
+            new_database=new_database,
+            sources=functools.partial(_banking_agent_sources, knowledge),
+        ),
+        user=Side(
+            toolkit=_borrow(
+                user_port.BankingUserTools,
+                "KnowledgeUserTools",
+                replace=queries,
+                add=user_tools(user_port),
+            ),
+            new_database=new_database,
+            sources=_banking_user_sources,
+        ),
+        shares_database=True,
+        adapt=_log_required_reads,
+    )
+
+
+def _log_required_reads(sides: Sides, task: Task) -> None:
+    """Have the calls logged that only read, of tools that the gold path calls."""
+    criteria = task.evaluation_criteria
+    toolkit: Any = sides.tools
+    toolkit.logged_reads = frozenset(
+        str(action.arguments.get("agent_tool_name"))
+        for action in (criteria.actions if criteria is not None else None) or ()
+        if action.name == "call_discoverable_agent_tool"
+    )
+
+
+def _banking_agent_sources(knowledge: Knowledge) -> dict[str, ToolSource]:
+    ported = vars(_module("banking.tools"))
+    reasons = _module("banking.BankingAgentTools").TransferReasonLiteral
+    searching = {tool.__name__: tool for tool in search_tools(knowledge)}
+    names = TOOL_NAMES[_BANKING].without(knowledge.retrieval.missing_tools)
+    return {
+        name: ToolSource(
+            function=searching[name] if name in searching else ported[f"banking_{name}"](),
+            parameters=official.PARAMETER_TEXTS.get(name, {}),
+            annotations={"reason": reasons} if name == "transfer_to_human_agents" else {},
+        )
+        for name in names.agent
+        if name not in names.discoverable
+    }
+
+
+def _banking_user_sources() -> dict[str, ToolSource]:
+    calling = "call_discoverable_user_tool"
+    names = TOOL_NAMES[_BANKING]
+    # The methods have the official texts, but for one that is described by its factory alone.
+    methods = vars(_module("banking.BankingUserTools").BankingUserTools)
+    ported = {**methods, calling: vars(_module("banking.user_tools"))[f"banking_{calling}"]()}
+    return {
+        name: ToolSource(function=ported[name], parameters=official.PARAMETER_TEXTS.get(name, {}))
+        for name in names.user
+        if name not in names.discoverable
+    }
+
+
 def _module(name: str) -> Any:
     try:
         module = import_port(name)
     except ImportError as exc:
         raise DataError(
-            "the tools of airline, retail and telecom come from inspect-evals, which cannot be "
+            "the tools of airline, banking, retail and telecom come from inspect-evals, which cannot be "
             f"imported ({exc}): {HOW_TO_INSTALL}"
         ) from exc
     _warn_of_another_version()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -45,6 +45,34 @@ ChatAnswer = Callable[[Mapping[str, Any]], str | Mapping[str, Any] | int]
 
 
 USAGE: Final = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+
+
+def embedding_model(
+    vector: Callable[[str], Sequence[float] | int], *, usage: Mapping[str, int] | None = USAGE
+) -> Starlette:
+    """A server that speaks OpenAI's embeddings, at `/v1`.
+
+    Args:
+        vector: Takes a text; returns its vector, or an HTTP status to fail with.
+        usage: What every answer reports; None for a server that reports none.
+    """
+
+    async def embed(request: Request) -> Response:
+        body = await request.json()
+        made = [vector(text) for text in body["input"]]
+        status = next((each for each in made if isinstance(each, int)), None)
+        if status is not None:
+            return JSONResponse({"error": {"message": "refused", "code": status}}, status)
+        data = [
+            {"object": "embedding", "index": index, "embedding": list(each)}
+            for index, each in enumerate(made)
+            if not isinstance(each, int)
+        ]
+        shown = {} if usage is None else {"usage": usage}
+        # The wire allows any order: each has its index.
+        return JSONResponse({"object": "list", "data": data[::-1], "model": body["model"], **shown})
+
+    return Starlette(routes=[Route("/v1/embeddings", embed, methods=["POST"])])
 
 
 def chat_model(answer: ChatAnswer, *, usage: Mapping[str, int] | None = USAGE) -> Starlette:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import SecretStr
 
+from adk_agent.core.embeddings import LiteLlmEmbedding
 from adk_agent.core.models import LiteLlmCompletion
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.redaction import redact_logs
@@ -40,6 +41,7 @@ class WorkerParts:
         trust_reported_steps: Whether what participants report of their own calls joins the trace.
         user_model: Plays the user; None where it is scripted.
         judge_model: Judges statements; None where nobody does.
+        embedding_model: Makes vectors of texts; None where nobody needs any.
     """
 
     build: Callable[[], PlayDeps] = field(repr=False)  # holds tokens
@@ -52,6 +54,7 @@ class WorkerParts:
     trust_reported_steps: bool
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
+    embedding_model: LiteLlmEmbedding | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +102,7 @@ def parts_of(
         trust_reported_steps=deps.trust_reported_steps,
         user_model=deps.user_model,
         judge_model=deps.judge_model,
+        embedding_model=deps.embedding_model,
     )
 
 
@@ -180,6 +184,7 @@ class RemoteWorker:
             trust_reported_steps=parts.trust_reported_steps,
             user_model=parts.user_model,
             judge_model=parts.judge_model,
+            embedding_model=parts.embedding_model,
         )
         return Ready(
             machine=socket.gethostname(), environment=environment_fingerprint(benchmarks, domains)

@@ -17,7 +17,8 @@ _OTHER_NAMES = {
     "url": "address", "role": "name", "task_ids": "ids", "num_tasks": "number", "limit": "number",
     "num_trials": "trials", "timeout": "timeout_s", "concurrency": "max_concurrency",
     "max_concurrent": "max_concurrency", "steps": "max_steps", "agent": "agents", "task": "tasks",
-    "user_llm": "user", "user_model": "user", "judge_model": "judge", "model": "models",
+    "user_llm": "user", "user_model": "user", "judge_model": "judge",
+    "embedding_model": "embedding", "model": "models",
     "export": "exports", "format": "to", "path": "out",
 }  # fmt: skip
 """Names from flags, JSON and other tools, with the key that is meant."""

@@ -127,6 +127,8 @@ class Models(_Table):
     """The model that plays the user."""
     judge: Text | None = None
     """The model that judges."""
+    embedding: Text | None = None
+    """The model that documents are searched with."""
 
 
 class Gates(_Table):

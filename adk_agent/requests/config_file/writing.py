@@ -32,6 +32,7 @@ _TAIL = """
 # default = "openai/gpt-4.1-mini"  # of every part that has no other
 # user = "openai/gpt-4.1"  # plays the user
 # judge = "openai/gpt-4.1"  # judges
+# embedding = "openai/text-embedding-3-small"  # documents are searched with it, where asked for
 
 [gates]
 # fail_under = 0.6  # exit code 1 if an agent's pass^1 is below

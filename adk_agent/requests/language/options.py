@@ -22,10 +22,12 @@ def take_options(text: str, vocabulary: Vocabulary) -> tuple[str, dict[str, Any]
     for benchmark in vocabulary.named_in(text):
         known = _known(benchmark)
         for name in {**known, **benchmark.other_values}:
-            for value in sorted(benchmark.other_values.get(name, ()), key=len, reverse=True):
-                if _said(value, name).search(text) and value not in known.get(name, ()):
-                    raise _lacking(benchmark, name, value)
-            for value in known.get(name, ()):
+            lacking = benchmark.other_values.get(name, {})
+            for value in sorted((*lacking, *known.get(name, ())), key=len, reverse=True):
+                if value in lacking:
+                    if _said(value, name).search(text):
+                        raise _lacking(benchmark, name, value)
+                    continue
                 for match in _said(value, name).finditer(text):
                     start, end = match.span(match.lastgroup or 0)
                     text = text[:start] + " " * (end - start) + text[end:]
@@ -56,13 +58,28 @@ def _known(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
 
 
 def _said(value: str, name: str) -> re.Pattern[str]:
-    """Return the pattern of a value before or after the name of its option, in quotes or not."""
+    """Return the pattern of a value before or after the name of its option, in quotes or not.
+
+    Alone, a value counts where the name is its last word, or where programs write it so after a
+    word such as `with`.
+    """
     words = r"[\s_-]+".join(map(re.escape, value.split("_")))
-    before = rf"(?P<before>\b{words}\b)(?:\s\w+)?\W{{1,3}}{name}s?\b"
-    return re.compile(rf"{before}|\b{name}\W{{1,3}}(?P<after>{words}\b)", re.IGNORECASE)
+    forms = [
+        rf"(?P<before>\b{words}\b)(?:\s\w+)?\W{{1,3}}{name}s?\b",
+        rf"\b{name}(?:[\s_-]config(?:uration)?)?\W{{1,3}}(?P<after>{words}\b)",
+    ]
+    if value.endswith(f"_{name}"):
+        forms.append(rf"(?P<whole>\b{words}\b)")
+    elif "_" in value:
+        forms.append(rf"\b(?:with|using|by|via)\W{{1,3}}(?P<written>{re.escape(value)}\b)")
+    return re.compile("|".join(forms), re.IGNORECASE)
 
 
 def _lacking(benchmark: Benchmark, name: str, value: str) -> Refusal:
     known: Iterable[str] = _known(benchmark).get(name, ())
     instead = f"write {' or '.join(map(repr, known))}, or leave it out" if known else "leave it out"
-    return Refusal("unsupported", f"{benchmark.name} has no {name} {value!r} here: {instead}")
+    why = benchmark.other_values.get(name, {}).get(value, "")
+    return Refusal(
+        "unsupported",
+        f"{benchmark.name} has no {name} {value!r} here{f' ({why})' if why else ''}: {instead}",
+    )

@@ -94,6 +94,7 @@ def read_sentence(
         Refusal: The sentence cannot be read, or holds something that no plan can express; the
             message quotes the words and says what to write instead.
     """
+    text = vocabulary.with_whole_domains(text)
     blanked, options = take_options(text, vocabulary)
     _refuse_unreadable(text, vocabulary)
     names = "|".join(map(re.escape, vocabulary.benchmark_names)) or "(?!)"
@@ -264,6 +265,7 @@ def _unnamed_benchmarks(
     whose = {each: vocabulary.benchmark_of(each) for each in domains if each not in of_named}
     return tuple(
         f"{domain!r} is a domain of {benchmark.summary or benchmark.name}"
+        f"{vocabulary.also_named(domain)}"
         for domain, benchmark in whose.items()
         if domain in benchmark.common_words - {benchmark.name}
     )

@@ -96,6 +96,21 @@ class Vocabulary:
         named = (s for each in self.benchmarks for d in each.domains() for s in each.splits(d.name))
         return tuple(dict.fromkeys((*COMMON_SPLITS, *named)))
 
+    def with_whole_domains(self, text: str) -> str:
+        """Return a text with domains of several words as they are named: `a_b` for `a b`, `a-b`."""
+        for domain in self.domains:
+            words = re.escape(domain).split("_")
+            if len(words) > 1:
+                spelled = rf"\b{'[ -]'.join(words)}\b"
+                text = re.sub(spelled, domain, text, flags=re.IGNORECASE)
+        return text
+
+    def also_named(self, domain: str) -> str:
+        """Return a clause about domains whose names begin with this one; empty without any."""
+        others = [each for each in self.domains if each.startswith(f"{domain}_")]
+        whose = [f"{self.benchmark_of(each).name} has {each!r}" for each in others]
+        return f"; {', '.join(whose)}" if whose else ""
+
     def split_named(self, word: str) -> str | None:
         """Return the split that a word or phrase names."""
         return word if word in self.splits else self.split_words.get(word)

@@ -139,6 +139,7 @@ def test_domains_tasks_and_agents_are_listed(greenroom):
         "agent_threat_bench",
         *("workspace", "slack", "banking", "travel"),
         "airline",
+        "banking_knowledge",
         "coordination",
         "business",
         "mock",

@@ -67,6 +67,9 @@ class Shelf:
         self.lamp = "on" if self.lamp == "off" else "off"
         return f"The lamp is {self.lamp}"
 
+    async def respond_off_loop(self, call):
+        return self.respond(call)
+
     def respond(self, call):
         owner, tool = self._tools.get(call.name, (None, None))
         if tool is None or (owner != call.requestor and not self._solo):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tau_bridge.errors import DataError
 from tau_bridge.tau2.benchmark import Tau2Benchmark
 from tau_bridge.tau2.data import open_source
 from tau_bridge.tau2.tasks import EvaluationCriteria
@@ -75,3 +76,43 @@ def test_without_a_user_some_domains_and_tasks_cannot_be_played(bundled):
 def test_actions_alone_count_where_that_is_asked_for(bundled):
     assert bundled.basis() is None
     assert bundled.with_options({"evaluation_type": "action"}).basis() == ("ACTION",)
+
+
+def test_the_revision_names_how_documents_are_found_where_there_are_some(bundled):
+    bank, plain = "banking_knowledge", bundled.revision("retail")
+    assert bundled.revision(bank).revision.endswith(", retrieval bm25_grep")
+    other = bundled.with_options({"retrieval": "full_kb"})
+    assert other.revision(bank).revision.endswith(", retrieval full_kb")
+    assert other.revision("retail") == plain
+    assert other.caveats("retail", ()) == [
+        "retrieval full_kb changes nothing in retail, which has no documents"
+    ]
+    assert [*other.caveats(bank, ()), *bundled.caveats("retail", ())] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("alltools", "no shell"),
+        ("terminal_use", "no shell"),
+        ("bm25_reranker", "no language model ranks"),
+        ("openai_embeddings", r"text-embedding-3-large; write embeddings_grep"),
+        ("bm26", "known: bm25_grep, bm25"),
+        (5, "5 cannot be played; known"),
+    ],
+)
+def test_a_retrieval_that_cannot_be_played_is_refused_with_the_reason(bundled, name, said):
+    with pytest.raises(DataError, match=f"option 'retrieval' of tau2: .*{said}"):
+        bundled.with_options({"retrieval": name})
+
+
+def test_a_model_is_needed_only_where_documents_are_searched_by_vectors(bundled):
+    searching = bundled.with_options({"retrieval": "embeddings_grep"})
+    assert "embeddings" in searching.domain("banking_knowledge").needs
+    assert "embeddings" not in searching.domain("retail").needs
+    assert "embeddings" not in bundled.domain("banking_knowledge").needs
+
+
+def test_the_bank_cannot_be_played_without_a_user(bundled):
+    solo = bundled.with_options({"solo": True})
+    assert solo.unsupported("banking_knowledge") == "its tasks need a user"

@@ -148,8 +148,12 @@ def test_a_text_that_another_one_hides_does_not_change_the_revision(changed):
 @pytest.mark.official_data
 def test_the_revisions_of_the_official_data_stay_what_they_were(official_source):
     # They stand in docs/scoring.md and in every report that was made with these data.
-    revisions = {domain: official_source.revision(domain) for domain in ("airline", "telecom")}
-    assert revisions == {"airline": "sha256:a2c985b8ca5f", "telecom": "sha256:60063e9e1408"}
+    names = ("airline", "banking_knowledge", "telecom")
+    assert {domain: official_source.revision(domain) for domain in names} == {
+        "airline": "sha256:a2c985b8ca5f",
+        "banking_knowledge": "sha256:68aec809689e",
+        "telecom": "sha256:60063e9e1408",
+    }
 
 
 def test_packed_files_are_read(changed):
@@ -234,13 +238,16 @@ def test_a_task_file_that_is_none_is_a_data_error(content):
 
 def test_the_package_offers_all_domains_and_names_its_revision(package_source):
     assert package_source.name == "inspect-evals"
-    assert package_source.domains() == ("airline", "mock", "retail", "telecom")
+    assert package_source.domains() == ("airline", "banking_knowledge", "mock", "retail", "telecom")
     assert package_source.revision("retail") == "inspect-evals 0.26.0 (tau2-bench 377cecf)"
+    bank = package_source.revision("banking_knowledge")
+    assert bank == "inspect-evals 0.26.0 (tau2-bench fcc9ed6)"
 
 
 def test_the_package_has_the_base_splits(package_source):
     counts = {d: len(package_source.task_ids(d)) for d in package_source.domains()}
-    assert counts == {"airline": 50, "mock": 9, "retail": 114, "telecom": 114}
+    others = {"airline": 50, "mock": 9, "retail": 114, "telecom": 114}
+    assert counts == {**others, "banking_knowledge": 97}
 
 
 def test_the_policy_of_telecom_holds_the_manual_in_both_modes(package_source):
@@ -281,7 +288,8 @@ def test_neither_finding_data_nor_playing_mock_imports_inspect_evals(mock_folder
 @pytest.mark.official_data
 def test_official_data_have_all_domains_and_their_base_splits(official_source):
     counts = {d: len(official_source.task_ids(d)) for d in official_source.domains()}
-    assert counts == {"airline": 50, "mock": 10, "retail": 114, "telecom": 114}
+    others = {"airline": 50, "mock": 10, "retail": 114, "telecom": 114}
+    assert counts == {**others, "banking_knowledge": 97}
 
 
 @pytest.mark.official_data

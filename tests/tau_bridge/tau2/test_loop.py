@@ -454,7 +454,7 @@ class Recording:
         self._user = deque(m for m in turns if m.role == "user")
         self._results = deque(m for m in messages if m.role == "tool")
 
-    def respond(self, call):
+    async def respond_off_loop(self, call):
         result = self._results.popleft()
         assert (result.id, result.requestor) == (call.id, call.requestor)
         return result

@@ -124,7 +124,13 @@ def passes(domain, task, messages):
 @pytest.mark.official_data
 @pytest.mark.parametrize(
     ("name", "gold", "talk"),
-    [("airline", 50, 23), ("retail", 114, 11), ("telecom", 114, 0), ("mock", 8, 1)],
+    [
+        ("airline", 50, 23),
+        ("banking_knowledge", 97, 0),
+        ("retail", 114, 11),
+        ("telecom", 114, 0),
+        ("mock", 8, 1),
+    ],
 )
 def test_gold_paths_and_mere_talk_pass_as_often_as_officially(
     official_source, domains, name, gold, talk
@@ -141,7 +147,7 @@ def test_gold_paths_and_mere_talk_pass_as_often_as_officially(
 
 
 @pytest.mark.official_data
-@pytest.mark.parametrize("name", ["airline", "retail", "telecom", "mock"])
+@pytest.mark.parametrize("name", ["airline", "banking_knowledge", "retail", "telecom", "mock"])
 def test_what_a_world_answers_is_what_a_strict_replay_repeats(official_source, domains, name):
     domain = _domain(domains, official_source, name)
     for task_id in official_source.task_ids(name):

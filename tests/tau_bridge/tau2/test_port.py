@@ -26,7 +26,7 @@ from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.gold_replay import call_of
 
 source, shown = open_source(None), {}
-for name in ("airline", "retail", "telecom"):
+for name in ("airline", "banking_knowledge", "retail", "telecom"):
     domain = load_domain(source, name)
     said = [domain.agent_schemas, domain.user_schemas]
     for task_id in source.task_ids(name)[:10]:

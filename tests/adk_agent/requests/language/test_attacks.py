@@ -145,6 +145,8 @@ def test_a_suite_without_its_benchmark_says_whose_it_is(read_evaluation: ReadSen
         return read_evaluation(f"Evaluate builtin:null on {words}").request.warnings
 
     assert ["is a domain of AgentDojo" in each for each in warnings("banking")] == [True]
+    assert "tau2 has 'banking_knowledge'" in warnings("banking")[0]
+    assert warnings("banking knowledge") == warnings("banking_knowledge") == ()
     assert warnings("AgentDojo banking") == warnings("airline") == ()
 
 

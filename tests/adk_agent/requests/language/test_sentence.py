@@ -15,7 +15,7 @@ from tau_bridge.benchmarks import Benchmarks
 from tests.adk_agent.requests.language.conftest import ReadSentence
 
 DOMAINS = (
-    *("airline", "mock", "retail", "telecom"),
+    *("airline", "banking_knowledge", "mock", "retail", "telecom"),
     *("coordination", "business", "agent_threat_bench"),
     *("workspace", "slack", "banking", "travel"),
 )
@@ -247,7 +247,7 @@ def test_an_address_after_a_bundled_name_is_asked_about(read_evaluation: ReadSen
     ("text", "question"),
     [
         ("echo on airline test", "not its split 'test'"),
-        ("echo on all tau2-bench tasks", "airline, mock, retail, telecom?"),
+        ("echo on all tau2-bench tasks", "airline, banking_knowledge, mock, retail, telecom?"),
         ("echo on tau-bench, 2 tasks each", "Shall all domains of 'tau-bench' be played"),
         (f"Run 10, no wait, make it 20 airline tasks with {U}", "Do you mean '20', not '10'?"),
         (f"What would {U} score if it played 3 mock tasks?", "Shall this be played"),
