@@ -97,6 +97,7 @@ _SIGNS_IN_JSON: Final = tuple(
         ),
         *_BARE_KEY_SIGNS,
         r"(?:aws|akia|secret)(?=[\s\S]*[a-z0-9/+]{40})",
+        r"[a-z0-9/+]{40}(?=[\s\S]*(?:aws|akia|secret))",
     )
 )
 """One of them is in the folded JSON of every text that `redact_keys` changes. One expression for

@@ -2,7 +2,7 @@
 
 import logging
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
@@ -102,6 +102,7 @@ PIECES += [
 PIECES += ["sk-", "PK-", "a" * 16, "Bearer ", "x1" * 10, 'own "secret"\\', "task", "{", "}"]
 
 
+@example("Ab1/" * 10 + " is the secret")
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join))
 def test_a_model_loses_what_its_texts_lose_by_themselves(text):
     redactor = ModelRedactor([SecretStr('own "secret"\\')])
