@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,21 +31,27 @@ from tau_bridge.benchmark import (
     TaskInfo,
     TaskRef,
 )
-from tau_bridge.errors import UnknownDomainError
+from tau_bridge.errors import DataError, UnknownDomainError
 from tau_bridge.messages import Message, to_records, transcript
-from tau_bridge.tau2.data import DataSource, open_source
+from tau_bridge.tau2.data import DOMAINS, DataSource, open_source
 from tau_bridge.tau2.description import attributes_of, passages_of, reason_of, title_of
+from tau_bridge.tau2.engine.checkout import BANKING, PYTHON
+from tau_bridge.tau2.engine.checkout import DOMAINS as OFFICIAL_DOMAINS
 from tau_bridge.tau2.kinds import kind_of
 from tau_bridge.tau2.tasks import OfficialComponentName, Task
-from tau_bridge.tau2.tool_names import TOOL_NAMES
+from tau_bridge.tau2.tool_names import tool_names
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
     from tau_bridge.sampling import TaskKind
     from tau_bridge.tau2.domains import Domain
+    from tau_bridge.tau2.engine.engine import OfficialEngine
+    from tau_bridge.tau2.loop import Played as Conversed
     from tau_bridge.tau2.users import User
 
 DATA_DIR = "TAU2_DATA_DIR"
+DEFAULT_RETRIEVAL = "bm25_grep"
+"""The way of retrieval of the official engine that is played where no option names one."""
 SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
 
@@ -68,6 +75,8 @@ class Tau2Options(BaseModel):
     """Without a user."""
     evaluation_type: Literal["all", "action"] = "all"
     """`all`: the official reward. `action`: the legacy comparison of actions alone."""
+    engine: Literal["greenroom", "official"] = "greenroom"
+    """`official`: plays and scores with the official engine, of the checkout of TAU2_PYTHON."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +98,10 @@ class Tau2Benchmark(Benchmark):
     summary = "τ²-bench: customer service with tools, a policy and a simulated user"
     position = 0
     options_type = Tau2Options
-    variables = {DATA_DIR: "A folder of official task data, in place of what is installed."}  # noqa: RUF012 - a ClassVar of the base class
+    variables = {  # noqa: RUF012 - a ClassVar of the base class
+        DATA_DIR: "A folder of official task data, in place of what is installed.",
+        PYTHON: "An interpreter with the official engine, for the option `engine=official`.",
+    }
     examples = (
         "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
         "Evaluate the bundled oracle and null agents on all retail tasks",
@@ -101,15 +113,39 @@ class Tau2Benchmark(Benchmark):
     )
     options: Tau2Options
 
-    def __init__(self, source: DataSource) -> None:
+    def __init__(self, source: DataSource, engine: OfficialEngine | None = None) -> None:
         super().__init__()
         self.source = source
+        self.engine = engine
+        """Of the checkout, if there is one; it plays where the options say so."""
 
     @classmethod
     def open(cls, variables: Mapping[str, str]) -> Self:
         """Open the benchmark over the data that TAU2_DATA_DIR names, or the installed ones."""
-        folder = variables.get(DATA_DIR)
-        return cls(open_source(Path(folder) if folder else None))
+        folder = Path(variables[DATA_DIR]) if DATA_DIR in variables else None
+        python = variables.get(PYTHON)
+        engine = None
+        if python is not None:
+            from tau_bridge.tau2.engine.engine import OfficialEngine
+
+            engine = OfficialEngine(python, folder)
+        return cls(open_source(folder), engine)
+
+    def with_options(self, values: Mapping[str, Any]) -> Self:
+        """Return the same benchmark with other options.
+
+        Raises:
+            DataError: There is no such option or value, or no official engine to play with.
+        """
+        other = super().with_options(values)
+        if other.options.engine == "official":
+            if self.engine is None:
+                raise DataError(
+                    "the option engine=official needs the official engine: set TAU2_PYTHON to the "
+                    "interpreter of an environment in which tau2-bench is installed"
+                )
+            other.source = self.engine.data
+        return other
 
     # -- what there is ---------------------------------------------------------------------------
 
@@ -124,7 +160,7 @@ class Tau2Benchmark(Benchmark):
                 references=(FLOOR, CEILING),
                 has_gold=True,
             )
-            for name in self.source.domains()
+            for name in self._domain_names()
         )
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
@@ -133,40 +169,46 @@ class Tau2Benchmark(Benchmark):
 
     def splits(self, domain: str) -> tuple[str, ...]:
         """Return the names in the domain's file of splits."""
-        return tuple(self.source.splits(domain))
+        return tuple(self._data(domain).splits(domain))
 
     def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
         """Return the ids of a split, in the order of the task file; no task is parsed."""
-        return self.source.task_ids(domain, split)
+        return self._data(domain).task_ids(domain, split)
 
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
         """Return the ids of the task file, whatever the splits say."""
-        return tuple(self.source.tasks(domain))
+        return tuple(self._data(domain).tasks(domain))
 
     def task(self, domain: str, task_id: str) -> TaskInfo:
         """Return one task, parsed."""
-        task = self.source.task(domain, task_id)
+        task = self._data(domain).task(domain, task_id)
         criteria = task.evaluation_criteria
         return TaskInfo(
             ref=self.ref(domain, task_id),
             title=title_of(task),
             passages=passages_of(task, solo=self.options.solo),
             components=criteria.reward_basis if criteria is not None else (),
-            kind=kind_of(task, TOOL_NAMES[domain]),
-            attributes=attributes_of(task, TOOL_NAMES[domain]),
+            kind=kind_of(task, tool_names(domain)),
+            attributes=attributes_of(task, tool_names(domain)),
         )
 
     def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
         """Return each task's kind: its criteria, its topic, and how much has to be changed."""
-        tools = TOOL_NAMES[domain]
-        return {each: kind_of(self.source.task(domain, each), tools) for each in task_ids}
+        tools = tool_names(domain)
+        return {each: kind_of(self._data(domain).task(domain, each), tools) for each in task_ids}
 
     def revision(self, domain: str) -> Revision:
         """Return the revision of the domain's files."""
-        return Revision(source=self.source.name, revision=self.source.revision(domain))
+        data = self._data(domain)
+        revision = data.revision(domain)
+        if self._official is not None and domain == BANKING:
+            revision += f", retrieval {self._retrieval}"
+        return Revision(source=data.name, revision=revision)
 
     def unsupported(self, domain: str) -> str | None:
-        """Say that a domain's tasks need a user, where there is no user."""
+        """Say that a domain's tasks need a user, or the official engine, where there is none."""
+        if domain not in self.source.domains():
+            return "only the official engine plays it (engine=official, or --engine official)"
         if not self.options.solo or domain in SOLO_DOMAINS:
             return None
         return "its tasks need a user"
@@ -188,8 +230,16 @@ class Tau2Benchmark(Benchmark):
         """Parse the tasks, and load their domains."""
         for ref in refs:
             self._task(ref)
+        if self._official is not None:
+            self._official.acquire()
+            return
         for domain in dict.fromkeys(ref.domain for ref in refs):
             self._domain(domain)
+
+    async def aclose(self) -> None:
+        """Stop the process of the official engine, unless other runs use it."""
+        if self._official is not None:
+            await asyncio.to_thread(self._official.release)
 
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
         """Play a conversation of the agent with a user, over a world of its own."""
@@ -198,7 +248,11 @@ class Tau2Benchmark(Benchmark):
         from tau_bridge.tau2.solo import agent_tools
         from tau_bridge.wire_agent import WireAgent
 
-        domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
+        task, solo = self._task(ref), self.options.solo
+        if self._official is not None:
+            played, label = await self._play_there(self._official, ref, agent, context)
+            return _played(played, task, user=label, solo=solo)
+        domain = self._domain(ref.domain)
         user = None if solo else _user(domain, task, context)
         world = new_world(domain, task, solo=solo)
         played = await converse(
@@ -214,25 +268,29 @@ class Tau2Benchmark(Benchmark):
             limits=ConversationLimits(max_steps=context.max_steps),
             recorder=context.recorder,
         )
-        return Played(
-            messages=to_records(played.messages),
-            termination=played.termination,
-            user=NO_USER if user is None else user.label,
-            turns=played.turns,
-            tool_calls=played.tool_calls,
-            repairs=played.repairs,
-            error=played.error,
-            state=_State(
-                task=task,
-                messages=played.messages,
-                termination=played.termination,
-                solo=solo,
-                repairs_by_reply=played.repairs_by_reply,
-            ),
+        return _played(played, task, user=NO_USER if user is None else user.label, solo=solo)
+
+    async def _play_there(
+        self, engine: OfficialEngine, ref: TaskRef, agent: Conversation, context: PlayContext
+    ) -> tuple[Conversed, str]:
+        """Play with the official engine; return the conversation, and who played the user."""
+        from tau_bridge.tau2.engine.casting import cast_of
+
+        cast, label = cast_of(self._task(ref), agent, context, solo=self.options.solo)
+        played = await engine.play(
+            ref,
+            self._task(ref),
+            cast,
+            seed=context.seed,
+            max_steps=context.max_steps,
+            retrieval=self._retrieval,
+            recorder=context.recorder,
         )
+        return played, label
 
     async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
         """Score all components of the official reward."""
+        from tau_bridge.tau2.official import task_record
         from tau_bridge.tau2.scoring import score_components
 
         state: _State = played.state
@@ -240,6 +298,19 @@ class Tau2Benchmark(Benchmark):
         verdicts = None
         if statements and judge is not None and played.error is None:
             verdicts = await judge(statements, transcript(state.messages))
+        produced_by = "rules" if judge is None else judge.produced_by
+        if self._official is not None:
+            return await self._official.score(
+                ref,
+                state.task,
+                state.messages,
+                termination=state.termination,
+                solo=state.solo,
+                retrieval=self._retrieval,
+                verdicts=verdicts,
+                produced_by=produced_by,
+                record=task_record(state.task, ref.domain) if state.was_recorded else None,
+            )
         return score_components(
             self._domain(ref.domain),
             state.task,
@@ -247,7 +318,7 @@ class Tau2Benchmark(Benchmark):
             termination=state.termination,
             solo=state.solo,
             nl_verdicts=verdicts,
-            nl_produced_by="rules" if judge is None else judge.produced_by,
+            nl_produced_by=produced_by,
         )
 
     def basis(self) -> tuple[str, ...] | None:
@@ -260,6 +331,8 @@ class Tau2Benchmark(Benchmark):
         """Explain why the conversation was not passed; its calls are repeated for it."""
         from tau_bridge.tau2.diagnosis import diagnose_played
 
+        if ref.domain not in DOMAINS:
+            return None
         state: _State = played.state
         return diagnose_played(
             self._domain(ref.domain),
@@ -276,6 +349,16 @@ class Tau2Benchmark(Benchmark):
         self, ref: TaskRef, name: str, *, seed: int, max_steps: int
     ) -> TaskResult | None:
         """Score doing nothing, or the gold actions."""
+        if self._official is not None:
+            return await self._official.reference(
+                ref,
+                self._task(ref),
+                gold=name == CEILING,
+                solo=self.options.solo,
+                seed=seed,
+                max_steps=max_steps,
+                retrieval=self._retrieval,
+            )
         from tau_bridge.tau2.references import play_reference
 
         del seed  # neither reference draws anything
@@ -314,7 +397,7 @@ class Tau2Benchmark(Benchmark):
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
         """Look the tool up in the domain's list."""
-        return TOOL_NAMES[ref.domain].changes_state
+        return tool_names(ref.domain).changes_state
 
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the official results format."""
@@ -360,14 +443,54 @@ class Tau2Benchmark(Benchmark):
             for each in results.simulations
         ]
 
+    @property
+    def _official(self) -> OfficialEngine | None:
+        """Return the official engine, if it plays."""
+        return self.engine if self.options.engine == "official" else None
+
+    @property
+    def _retrieval(self) -> str:
+        return getattr(self.options, "retrieval", DEFAULT_RETRIEVAL)
+
+    def _domain_names(self) -> tuple[str, ...]:
+        """Return the domains; a checkout adds those that its engine alone can play."""
+        own = self.source.domains()
+        others = () if self.engine is None or self._official else OFFICIAL_DOMAINS
+        return tuple(dict.fromkeys((*own, *others)))
+
+    def _data(self, domain: str) -> DataSource:
+        """Return the data of a domain."""
+        if self.engine is None or domain in self.source.domains():
+            return self.source
+        return self.engine.data
+
     def _task(self, ref: TaskRef) -> Task:
-        return self.source.task(ref.domain, ref.id)
+        return self._data(ref.domain).task(ref.domain, ref.id)
 
     def _domain(self, name: str) -> Domain:
         # Describing the tools takes inspect-evals, which takes seconds to import.
         from tau_bridge.tau2.domains import load_domain
 
         return load_domain(self.source, name)
+
+
+def _played(played: Conversed, task: Task, *, user: str, solo: bool) -> Played:
+    return Played(
+        messages=to_records(played.messages),
+        termination=played.termination,
+        user=user,
+        turns=played.turns,
+        tool_calls=played.tool_calls,
+        repairs=played.repairs,
+        error=played.error,
+        state=_State(
+            task=task,
+            messages=played.messages,
+            termination=played.termination,
+            solo=solo,
+            repairs_by_reply=played.repairs_by_reply,
+        ),
+    )
 
 
 def _statements(task: Task, *, always: bool) -> tuple[str, ...]:

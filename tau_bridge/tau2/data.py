@@ -25,7 +25,7 @@ from tau_bridge.tau2.tasks import Task
 DOMAINS = ("airline", "mock", "retail", "telecom")
 """The domains that this package can play."""
 
-SourceName = Literal["official", "inspect-evals"]
+SourceName = Literal["official", "official-engine", "inspect-evals"]
 
 _PACKAGE_REVISION = "377cecf"
 TESTED_VERSION = "0.26.0"
@@ -80,7 +80,7 @@ class DataSource:
                 f"tasks.json below it; {_CORRECT_FOLDER if official else _HOW_TO_GET_DATA}"
             )
 
-    def __reduce__(self) -> tuple[Callable[[Path | None], DataSource], tuple[Path | None]]:
+    def __reduce__(self) -> tuple[Callable[..., DataSource], tuple[Any, ...]]:
         """Pickle the place of the data; another process reads them itself."""
         return open_source, (self._root.parent if self.name == "official" else None,)
 

@@ -1,0 +1,143 @@
+"""Pieces of work, each in a process of its own: play a conversation, or score one."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from .link import JsonObject, Link, described
+from .participants import agent_of, call_record, decide_by, record, user_of
+
+
+def work(link: Link, order: JsonObject, task: Any) -> NoReturn:
+    """Do one piece of work, tell how it ended, and exit."""
+    code = 1
+    try:
+        try:
+            link.send("end", **WORK[order["type"]](link, order, task))
+        except BaseException as error:  # noqa: BLE001 - the assessor is told of anything
+            said = [record(each) for each in link.said()]
+            link.send("error", **described(error), phase=link.phase, messages=said)
+        code = 0
+    finally:
+        os._exit(code)  # no clean-up of what the parent shares with it
+
+
+def run(link: Link, order: JsonObject, task: Any) -> JsonObject:
+    """Play one conversation. The agent, and the user or their model, are asked of the assessor."""
+    from tau2.orchestrator.orchestrator import Orchestrator
+    from tau2.runner.build import build_environment
+
+    from_kwargs = environment_kwargs(order, task)
+    solo = order["solo"]
+    environment = build_environment(order["domain"], solo_mode=solo, env_kwargs=from_kwargs)
+    report_tools(environment, link)
+    user, user_tools = user_of(link, order, task, environment)
+    tools = environment.get_tools()
+    if solo and environment.user_tools is not None:
+        tools = tools + environment.get_user_tools()
+    agent = agent_of(link, tools, environment.get_policy(), solo=solo)
+    orchestrator = Orchestrator(
+        domain=order["domain"],
+        agent=agent,
+        user=user,
+        environment=environment,
+        task=task,
+        max_steps=order["max_steps"],
+        max_errors=order["max_errors"],
+        seed=order["seed"],
+        solo_mode=solo,
+    )
+    link.said = lambda: list(orchestrator.trajectory)
+    link.send(
+        "begin",
+        policy=environment.get_policy(),
+        tools=[tool.openai_schema for tool in tools],
+        user_tools=[tool.openai_schema for tool in user_tools],
+    )
+    link.phase = "play"
+    simulation = orchestrator.run()
+    return {
+        "termination": simulation.termination_reason.value,
+        "messages": [record(each) for each in simulation.messages],
+        "steps": orchestrator.step_count,
+    }
+
+
+def evaluate(link: Link, order: JsonObject, task: Any) -> JsonObject:
+    """Score one conversation by the official evaluation."""
+    from pydantic import TypeAdapter
+    from tau2.data_model.message import Message
+    from tau2.data_model.simulation import SimulationRun
+    from tau2.data_model.tasks import RewardType
+    from tau2.evaluator.evaluator import EvaluationType, evaluate_simulation
+
+    link.phase = "evaluate"
+    decide_by(order["verdicts"] or {})
+    simulation = SimulationRun(
+        id="1",
+        task_id=task.id,
+        start_time="",
+        end_time="",
+        duration=0.0,
+        termination_reason=order["termination"],
+        messages=TypeAdapter(list[Message]).validate_python(order["messages"]),
+    )
+    criteria = task.evaluation_criteria
+    by_statements = criteria is not None and RewardType.NL_ASSERTION in criteria.reward_basis
+    lenient = "strict_replay" in inspect.signature(evaluate_simulation).parameters
+    reward = evaluate_simulation(
+        simulation=simulation,
+        task=task,
+        # The older releases refuse statements that count without this.
+        evaluation_type=EvaluationType.ALL_WITH_NL_ASSERTIONS
+        if by_statements or order["verdicts"]
+        else EvaluationType.ALL,
+        solo_mode=order["solo"],
+        domain=order["domain"],
+        env_kwargs=environment_kwargs(order, task),
+        **({"strict_replay": False} if lenient and order["recorded"] else {}),
+    )
+    return {"reward_info": reward.model_dump(mode="json")}
+
+
+WORK: dict[str, Callable[[Link, JsonObject, Any], JsonObject]] = {"run": run, "evaluate": evaluate}
+
+
+def environment_kwargs(order: JsonObject, task: Any) -> JsonObject:
+    """Return what the official runner passes to the constructor of an environment."""
+    from tau2.data_model.simulation import TextRunConfig
+    from tau2.runner import build
+
+    config = TextRunConfig(
+        domain=order["domain"], agent="llm_agent", retrieval_config=order["retrieval"]
+    )
+    # Private, but it decides what a reward is, and differs from release to release.
+    kwargs: JsonObject = build._build_env_kwargs(config, task)  # noqa: SLF001
+    return kwargs
+
+
+def report_tools(environment: Any, link: Link) -> None:
+    """Have the assessor told of each call that runs; not of those that repeat a history."""
+    respond, set_state = environment.get_response, environment.set_state
+    repeating = False
+
+    def reported(call: Any) -> Any:
+        if repeating:
+            return respond(call)
+        link.send("tool_call", call=call_record(call))
+        result = respond(call)
+        link.send("tool_result", message=record(result))
+        return result
+
+    def silent(*arguments: Any, **named: Any) -> None:
+        nonlocal repeating
+        repeating = True
+        try:
+            set_state(*arguments, **named)
+        finally:
+            repeating = False
+
+    environment.get_response, environment.set_state = reported, silent
