@@ -6,10 +6,12 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
+from adk_agent.cli.flags import add_engine
 from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.settings import variables
 from adk_agent.play.regrade import Regraded, regrade
@@ -23,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "with the recorded rewards. Recorded verdicts on natural-language statements are reused."
     )
     parser.add_argument("results", help="an official results.json, or one in gzip")
+    add_engine(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -32,8 +35,7 @@ def execute(parsed: argparse.Namespace) -> int:
     Returns:
         1 if any differs, 3 if none could be compared, otherwise 0.
     """
-    benchmarks = open_benchmarks(variables)
-    outcome = asyncio.run(regrade(Path(parsed.results), benchmarks))
+    outcome = asyncio.run(_regraded(Path(parsed.results), dict(parsed.option or ())))
     if parsed.json:
         write_data(json.dumps(outcome.to_json(), indent=2))
     else:
@@ -44,6 +46,17 @@ def execute(parsed: argparse.Namespace) -> int:
         say(f"greenroom: no reward of {parsed.results!r} could be compared", file=sys.stderr)
         return INCOMPLETE
     return OK
+
+
+async def _regraded(path: Path, options: Mapping[str, str]) -> Regraded:
+    benchmarks = open_benchmarks(variables).with_options(
+        lambda each: {key: options[key] for key in each.options_type.model_fields & options.keys()}
+    )
+    try:
+        return await regrade(path, benchmarks)
+    finally:
+        for each in benchmarks.all:
+            await each.aclose()
 
 
 def _print(outcome: Regraded) -> None:

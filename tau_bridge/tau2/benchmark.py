@@ -107,6 +107,7 @@ class Tau2Benchmark(Benchmark):
         "Evaluate the bundled oracle and null agents on all retail tasks",
     )
     lookalikes = frozenset({"detail", "details", "retain", "retains", "airliner", "airliners"})
+    plain_phrases = ("engine",)  # beside the name of one
     other_names = ("tau2-bench", "tau-bench", "τ²-bench", "τ-bench", "τ²", "tau²", "tau")
     spellings: ClassVar = MappingProxyType(
         {"airlines": "airline", "telecoms": "telecom", "retails": "retail", "telco": "telecom"}

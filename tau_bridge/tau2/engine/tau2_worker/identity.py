@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from .link import Told
+
 PROTOCOL = 1
 FOLDERS = {"telecom-workflow": "telecom"}
 """The folders of domains that are not named after them."""
@@ -21,7 +23,7 @@ _FOR_VOICE = frozenset({"audio_difficulty.json", "tasks_voice.json", "task_issue
 _GUIDELINES = ("simulation_guidelines.md", "simulation_guidelines_tools.md")
 
 
-class Unsupported(Exception):  # noqa: N818 - its name is the type that the assessor is told
+class Unsupported(Told):
     """This checkout cannot play."""
 
 

@@ -52,15 +52,20 @@ class Lines:
             raise ValueError(f"a line is longer than {MAX_LINE_BYTES} bytes")
 
 
+class Told(Exception):  # noqa: N818 - what it tells is meant for the assessor as it is
+    """Base of the errors of the worker's own."""
+
+
+class Aborted(Told):
+    """The assessor ends this conversation."""
+
+
 def described(error: BaseException) -> JsonObject:
     """Return an error as the fields of a message, with the line of the engine that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    known = isinstance(error, Told) or not frames
+    where = "" if known else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
     return {"kind": type(error).__name__, "text": f"{str(error)[:4000]}{where}"}
-
-
-class Aborted(Exception):  # noqa: N818 - its name is the type that the assessor is told
-    """The assessor ends this conversation."""
 
 
 class Link:

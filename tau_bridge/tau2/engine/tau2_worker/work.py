@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from collections.abc import Callable
@@ -68,14 +69,26 @@ def run(link: Link, order: JsonObject, task: Any) -> JsonObject:
 
 def evaluate(link: Link, order: JsonObject, task: Any) -> JsonObject:
     """Score one conversation by the official evaluation."""
+    link.phase = "evaluate"
+    decide_by(order["verdicts"] or {})
+    try:
+        reward = official_reward(order, task)
+    except Exception:
+        if not assertions_hold_or_fail_after_gold(order, task):
+            raise
+        count_as_unmet()
+        reward = official_reward(order, task)
+    return {"reward_info": reward.model_dump(mode="json")}
+
+
+def official_reward(order: JsonObject, task: Any) -> Any:
+    """Return the official `RewardInfo` of a conversation."""
     from pydantic import TypeAdapter
     from tau2.data_model.message import Message
     from tau2.data_model.simulation import SimulationRun
     from tau2.data_model.tasks import RewardType
     from tau2.evaluator.evaluator import EvaluationType, evaluate_simulation
 
-    link.phase = "evaluate"
-    decide_by(order["verdicts"] or {})
     simulation = SimulationRun(
         id="1",
         task_id=task.id,
@@ -88,7 +101,7 @@ def evaluate(link: Link, order: JsonObject, task: Any) -> JsonObject:
     criteria = task.evaluation_criteria
     by_statements = criteria is not None and RewardType.NL_ASSERTION in criteria.reward_basis
     lenient = "strict_replay" in inspect.signature(evaluate_simulation).parameters
-    reward = evaluate_simulation(
+    return evaluate_simulation(
         simulation=simulation,
         task=task,
         # The older releases refuse statements that count without this.
@@ -100,7 +113,50 @@ def evaluate(link: Link, order: JsonObject, task: Any) -> JsonObject:
         env_kwargs=environment_kwargs(order, task),
         **({"strict_replay": False} if lenient and order["recorded"] else {}),
     )
-    return {"reward_info": reward.model_dump(mode="json")}
+
+
+def assertions_hold_or_fail_after_gold(order: JsonObject, task: Any) -> bool:
+    """Tell whether all assertions of a task can be evaluated after its gold actions.
+
+    If so, one that cannot be after what the agent did is not met: something is missing that should
+    have been done. The official evaluation has no reward for that; Greenroom's own engine has 0.
+    """
+    from tau2.runner.build import build_environment
+
+    criteria = task.evaluation_criteria
+    if criteria is None or not criteria.env_assertions:
+        return False
+    gold = build_environment(order["domain"], env_kwargs=environment_kwargs(order, task))
+    state = task.initial_state
+    gold.set_state(
+        initialization_data=state.initialization_data if state else None,
+        initialization_actions=state.initialization_actions if state else None,
+        message_history=(state.message_history if state else None) or [],
+    )
+    for action in criteria.actions or ():
+        with contextlib.suppress(Exception):  # as in the official evaluation
+            gold.make_tool_call(action.name, requestor=action.requestor, **action.arguments)
+    try:
+        for assertion in criteria.env_assertions:
+            gold.run_env_assertion(assertion, raise_assertion_error=False)
+    except Exception:  # noqa: BLE001 - then it is the task that is wrong
+        return False
+    return True
+
+
+def count_as_unmet() -> None:
+    """Have assertions that cannot be evaluated count as not met."""
+    from tau2.environment.environment import Environment
+
+    run_assertion = Environment.run_env_assertion
+
+    def guarded(self: Any, assertion: Any, *arguments: Any, **named: Any) -> bool:
+        try:
+            return bool(run_assertion(self, assertion, *arguments, **named))
+        except Exception:  # noqa: BLE001 - the official evaluation would end here
+            return False
+
+    Environment.run_env_assertion = guarded
 
 
 WORK: dict[str, Callable[[Link, JsonObject, Any], JsonObject]] = {"run": run, "evaluate": evaluate}
