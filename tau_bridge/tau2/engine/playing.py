@@ -22,7 +22,7 @@ from tau_bridge.messages import (
     parse_messages,
 )
 from tau_bridge.recorder import OpenStep, TraceRecorder
-from tau_bridge.tau2.engine.process import Channel
+from tau_bridge.tau2.engine.process import EXITED, Channel
 from tau_bridge.tau2.loop import TERMINATION_OF, Played, Termination, stop_if_done, ticket_message
 from tau_bridge.tau2.model_user import RecordedModel
 from tau_bridge.tau2.tasks import Task
@@ -269,7 +269,12 @@ def _spoken(message: AssistantMessage | UserMessage) -> dict[str, Any]:
 def _told(message: Mapping[str, Any]) -> str:
     where = {"load": "reading the task", "build": "making the environment", "play": "playing",
              "evaluate": "scoring"}.get(message.get("phase", ""), "working")  # fmt: skip
-    return f"the official engine failed while {where}: {message.get('kind')}: {message.get('text')}"
+    kind, text = message.get("kind"), message.get("text")
+    return (
+        text
+        if kind == EXITED and text
+        else f"the official engine failed while {where}: {kind}: {text}"
+    )
 
 
 def failure(message: Mapping[str, Any]) -> HarnessError:

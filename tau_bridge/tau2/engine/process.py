@@ -20,6 +20,8 @@ from tau_bridge.errors import HarnessError
 from tau_bridge.tau2.engine.checkout import Identity, Interpreter, require_protocol
 
 MAX_LINE_BYTES: Final = 16 * 2**20
+EXITED: Final = "Exited"
+"""The kind of the error that a process is no more; its text says all."""
 NEEDED: Final = frozenset({"fork", "runner", "retrieval"})
 """The features that a worker has to have."""
 _LINES_KEPT: Final = 20
@@ -239,7 +241,7 @@ class EngineProcess:
 
     def _death(self) -> JsonObject:
         text = f"the official engine has ended: {self._why_dead}; the next trial starts it again"
-        return {"type": "error", "kind": "Exited", "text": text, "phase": "unknown"}
+        return {"type": "error", "kind": EXITED, "text": text, "phase": "unknown"}
 
     def _last_words(self) -> str:
         said = " / ".join(list(self._said)[-3:])

@@ -146,7 +146,7 @@ class Server:
         code = os.waitstatus_to_exitcode(self._forget(child))
         if code != 0:
             how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
-            text = f"the process of the conversation {how}"
+            text = f"the official engine's process of this trial {how}; the next one is a new one"
             self.send("error", sim=child.sim, kind="Exited", text=text, phase="unknown")
 
     def _end(self, child: Child) -> None:
