@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .link import JsonObject, Lines, Link, described, line_of, write_all
-from .work import WORK, work
+from .work import WORK, describe_tools, work
 
 _CHUNK_BYTES = 65_536
 
@@ -85,9 +85,12 @@ class Server:
     def _begin(self, sim: str, order: JsonObject) -> None:
         try:
             task = self._task(order)
+            if order["type"] == "run":
+                describe_tools(order, task)
         except Exception as error:  # noqa: BLE001 - it may be anything of the engine's
             self.send("error", sim=sim, **described(error), phase="load")
             return
+        gc.freeze()  # children share what is there; a collection in one would copy it
         ours, theirs = socket.socketpair()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -116,9 +119,6 @@ class Server:
 
             found = registry.get_tasks_loader(domain)(None)
             self._tasks[domain] = {each.id: each for each in found}
-            # Children share what is there; a collection in one would copy it.
-            gc.collect()
-            gc.freeze()
         if task_id not in self._tasks[domain]:
             raise ValueError(f"the engine's {domain} has no task {task_id!r}")
         return self._tasks[domain][task_id]

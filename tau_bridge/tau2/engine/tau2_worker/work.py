@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from .link import JsonObject, Link, described
@@ -31,9 +31,8 @@ def run(link: Link, order: JsonObject, task: Any) -> JsonObject:
     from tau2.orchestrator.orchestrator import Orchestrator
     from tau2.runner.build import build_environment
 
-    from_kwargs = environment_kwargs(order, task)
-    solo = order["solo"]
-    environment = build_environment(order["domain"], solo_mode=solo, env_kwargs=from_kwargs)
+    kwargs, solo = environment_kwargs(order, task), order["solo"]
+    environment = build_environment(order["domain"], solo_mode=solo, env_kwargs=kwargs)
     report_tools(environment, link)
     user, user_tools = user_of(link, order, task, environment)
     tools = environment.get_tools()
@@ -55,8 +54,8 @@ def run(link: Link, order: JsonObject, task: Any) -> JsonObject:
     link.send(
         "begin",
         policy=environment.get_policy(),
-        tools=[tool.openai_schema for tool in tools],
-        user_tools=[tool.openai_schema for tool in user_tools],
+        tools=schemas_of(tools, order),
+        user_tools=schemas_of(user_tools, order),
     )
     link.phase = "play"
     simulation = orchestrator.run()
@@ -160,6 +159,27 @@ def count_as_unmet() -> None:
 
 
 WORK: dict[str, Callable[[Link, JsonObject, Any], JsonObject]] = {"run": run, "evaluate": evaluate}
+
+
+_SCHEMAS: dict[tuple[str, str | None], dict[str, JsonObject]] = {}
+"""The schemas of tools by domain and way of retrieval; children share them."""
+
+
+def describe_tools(order: JsonObject, task: Any) -> None:
+    """Make the schemas of a domain's tools, which takes as long as playing a short conversation."""
+    from tau2.runner.build import build_environment
+
+    key = (order["domain"], order["retrieval"])
+    if key not in _SCHEMAS:
+        made = build_environment(order["domain"], env_kwargs=environment_kwargs(order, task))
+        tools = [*made.get_tools(), *(made.get_user_tools() if made.user_tools else ())]
+        _SCHEMAS[key] = {tool.name: tool.openai_schema for tool in tools}
+
+
+def schemas_of(tools: Iterable[Any], order: JsonObject) -> list[JsonObject]:
+    """Return the schemas of tools."""
+    known = _SCHEMAS[order["domain"], order["retrieval"]]
+    return [known.get(tool.name) or tool.openai_schema for tool in tools]
 
 
 def environment_kwargs(order: JsonObject, task: Any) -> JsonObject:
