@@ -1,9 +1,9 @@
-"""The official engine as a backend beside the same engine alone: seconds of a conversation.
+"""The official engine as a backend beside the same engine alone: CPU seconds of a conversation.
 
 Both play the same conversations, in which the agent makes the gold actions: the engine in one
-process that is told what is said, and our worker over its pipe, which asks for it. Starting is not
-counted. Each conversation counts with the fastest of its rounds, since other programs only slow it
-down. Exit code 1 where the worker takes over 1.2 times as long, or a reward differs.
+process that is told what is said, and our worker over its pipe, which asks for it. Counted are both
+sides of the pipe, and not the start. Each conversation counts with the least of its rounds. Exit
+code 1 where the worker takes over 1.2 times as long, or a reward differs.
 
 It needs TAU2_PYTHON, and takes the data of TAU2_DATA_DIR or of the checkout.
 
@@ -39,8 +39,8 @@ async def play(engine, ref):
     """Play and score the gold actions of a task; return seconds, messages and the engine's checks."""
     task = engine.data.task(ref.domain, ref.id)
     side = reference_agent(task, gold=True, solo=False)
-    started = time.perf_counter()
-    played = await engine.play(
+    started = time.process_time() + engine.cpu_s()
+    played, channel = await engine.play(
         ref,
         task,
         Cast(new_agent=lambda *_: side, new_user=lambda tools: ScriptedUser(task, tools=tools)),
@@ -58,8 +58,9 @@ async def play(engine, ref):
         retrieval=RETRIEVAL,
         verdicts=None,
         produced_by="rules",
+        channel=channel,
     )
-    return time.perf_counter() - started, played, result
+    return time.process_time() + engine.cpu_s() - started, played, result
 
 
 def turns_of(messages, kind, *, without_greeting):

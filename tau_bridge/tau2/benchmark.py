@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tau_bridge.sampling import TaskKind
     from tau_bridge.tau2.domains import Domain
     from tau_bridge.tau2.engine.engine import OfficialEngine
+    from tau_bridge.tau2.engine.process import Channel
     from tau_bridge.tau2.loop import Played as Conversed
     from tau_bridge.tau2.users import User
 
@@ -89,6 +90,8 @@ class _State:
     solo: bool
     repairs_by_reply: Mapping[int, tuple[str, ...]] | None = None
     was_recorded: bool = False
+    channel: Channel | None = None
+    """To the official engine, if that has played it."""
 
 
 class Tau2Benchmark(Benchmark):
@@ -251,8 +254,7 @@ class Tau2Benchmark(Benchmark):
 
         task, solo = self._task(ref), self.options.solo
         if self._official is not None:
-            played, label = await self._play_there(self._official, ref, agent, context)
-            return _played(played, task, user=label, solo=solo)
+            return await self._play_there(self._official, ref, agent, context)
         domain = self._domain(ref.domain)
         user = None if solo else _user(domain, task, context)
         world = new_world(domain, task, solo=solo)
@@ -273,21 +275,21 @@ class Tau2Benchmark(Benchmark):
 
     async def _play_there(
         self, engine: OfficialEngine, ref: TaskRef, agent: Conversation, context: PlayContext
-    ) -> tuple[Conversed, str]:
-        """Play with the official engine; return the conversation, and who played the user."""
+    ) -> Played:
         from tau_bridge.tau2.engine.casting import cast_of
 
-        cast, label = cast_of(self._task(ref), agent, context, solo=self.options.solo)
-        played = await engine.play(
+        task, solo = self._task(ref), self.options.solo
+        cast, label = cast_of(task, agent, context, solo=solo)
+        played, channel = await engine.play(
             ref,
-            self._task(ref),
+            task,
             cast,
             seed=context.seed,
             max_steps=context.max_steps,
             retrieval=self._retrieval,
             recorder=context.recorder,
         )
-        return played, label
+        return _played(played, task, user=label, solo=solo, channel=channel)
 
     async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
         """Score all components of the official reward."""
@@ -311,6 +313,7 @@ class Tau2Benchmark(Benchmark):
                 verdicts=verdicts,
                 produced_by=produced_by,
                 record=task_record(state.task, ref.domain) if state.was_recorded else None,
+                channel=state.channel,
             )
         return score_components(
             self._domain(ref.domain),
@@ -475,7 +478,9 @@ class Tau2Benchmark(Benchmark):
         return load_domain(self.source, name)
 
 
-def _played(played: Conversed, task: Task, *, user: str, solo: bool) -> Played:
+def _played(
+    played: Conversed, task: Task, *, user: str, solo: bool, channel: Channel | None = None
+) -> Played:
     return Played(
         messages=to_records(played.messages),
         termination=played.termination,
@@ -490,6 +495,7 @@ def _played(played: Conversed, task: Task, *, user: str, solo: bool) -> Played:
             termination=played.termination,
             solo=solo,
             repairs_by_reply=played.repairs_by_reply,
+            channel=channel,
         ),
     )
 

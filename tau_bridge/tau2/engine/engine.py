@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from tau_bridge.messages import Message, to_records
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.engine.checkout import BANKING, CheckoutData, Interpreter, identify
 from tau_bridge.tau2.engine.playing import Cast, converse_there, failure
-from tau_bridge.tau2.engine.process import EngineLimits, EngineProcess
+from tau_bridge.tau2.engine.process import Channel, EngineLimits, EngineProcess
 from tau_bridge.tau2.engine.rewards import cut_off, result_of
 from tau_bridge.tau2.loop import ConversationLimits, Played
 from tau_bridge.tau2.references import reference_agent
@@ -75,6 +76,11 @@ class OfficialEngine:
         self._users += 1
         self._running()
 
+    def cpu_s(self) -> float | None:
+        """Return the CPU seconds of its process and of all that it has done; None without one."""
+        used = self._process.used() if self._process is not None else None
+        return None if used is None else used["cpu_s"]
+
     def release(self) -> None:
         """Stop its process, unless others use it."""
         self._users = max(self._users - 1, 0)
@@ -94,12 +100,13 @@ class OfficialEngine:
         max_steps: int,
         retrieval: str | None,
         recorder: TraceRecorder,
-    ) -> Played:
-        """Play a task to its end."""
+    ) -> tuple[Played, Channel]:
+        """Play a task to its end; the channel is for `score`."""
         limits = ConversationLimits(max_steps=max_steps)
         process = await asyncio.to_thread(self._running)
-        return await converse_there(
-            process.open(),
+        channel = process.open()
+        played = await converse_there(
+            channel,
             {
                 "type": "run",
                 "domain": ref.domain,
@@ -115,6 +122,7 @@ class OfficialEngine:
             cast=cast,
             recorder=recorder,
         )
+        return played, channel
 
     async def score(
         self,
@@ -128,6 +136,7 @@ class OfficialEngine:
         verdicts: Mapping[str, bool] | None,
         produced_by: str,
         record: Mapping[str, Any] | None = None,
+        channel: Channel | None = None,
     ) -> TaskResult:
         """Score a conversation by the official evaluation.
 
@@ -142,15 +151,18 @@ class OfficialEngine:
             produced_by: Who that judge is.
             record: The task as a recorded file embeds it; None for the engine's own. Results of
                 tools may differ from the recorded ones then.
+            channel: That it was played on, which is closed; None for a recorded conversation.
+            channel: On which it was played; None for a recorded one.
 
         Raises:
             HarnessError: The official evaluation failed.
         """
-        if termination not in REGULAR_ENDS:
-            return cut_off(task, termination)
-        process = await asyncio.to_thread(self._running)
-        channel = process.open()
-        try:
+        if channel is None:
+            process = await asyncio.to_thread(self._running)
+            channel = process.open()
+        with contextlib.closing(channel):
+            if termination not in REGULAR_ENDS:
+                return cut_off(task, termination)
             channel.send(
                 {
                     "type": "evaluate",
@@ -166,8 +178,6 @@ class OfficialEngine:
                 }
             )
             answer = await channel.receive()
-        finally:
-            channel.close()
         if answer["type"] != "end":
             raise failure(answer)
         return result_of(answer["reward_info"], task, verdicts=verdicts, produced_by=produced_by)
@@ -189,7 +199,7 @@ class OfficialEngine:
             BridgeError: The task cannot be played or scored.
         """
         side = reference_agent(task, gold=gold, solo=solo)
-        played = await self.play(
+        played, channel = await self.play(
             ref,
             task,
             Cast(
@@ -212,6 +222,7 @@ class OfficialEngine:
             retrieval=retrieval,
             verdicts=None,
             produced_by="rules",
+            channel=channel,
         )
 
     def _running(self) -> EngineProcess:

@@ -23,8 +23,9 @@ from tau_bridge.messages import (
 )
 from tau_bridge.recorder import OpenStep, TraceRecorder
 from tau_bridge.tau2.engine.process import EXITED, Channel
-from tau_bridge.tau2.loop import TERMINATION_OF, Played, Termination, stop_if_done, ticket_message
+from tau_bridge.tau2.loop import TERMINATION_OF, Played, Termination
 from tau_bridge.tau2.model_user import RecordedModel
+from tau_bridge.tau2.solo import stop_if_done, ticket_message
 from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.users import USER, User
 from tau_bridge.wire_agent import AgentSide
@@ -68,7 +69,8 @@ async def converse_there(
     """Play one task to its end, in the engine's process.
 
     Args:
-        channel: For this conversation alone; closed when this returns.
+        channel: For this conversation alone; where that ends by its own rules, it stays open, for
+            the order to score it.
         order: The message `run`.
         task: What is played.
         cast: Whoever speaks.
@@ -84,7 +86,8 @@ async def converse_there(
     except BridgeError as error:
         conversation.failed(error)
     finally:
-        channel.close()
+        if not conversation.ended_there:
+            channel.close()
         conversation.end_open_steps()
     return conversation.played()
 
@@ -103,6 +106,8 @@ class _Conversation:
     termination: Termination | None = None
     error: BridgeError | None = None
     steps: int = 0
+    ended_there: bool = False
+    """The engine ended it, and waits for the order to score it."""
     heard: list[Message] = field(default_factory=list)
     """What has been seen here, for where the engine cannot say any more what was said."""
 
@@ -129,6 +134,7 @@ class _Conversation:
                 case "tool_result":
                     self._tool_ends(ToolMessage.model_validate(message["message"]))
                 case "end":
+                    self.ended_there = True
                     self.termination = message["termination"]
                     self.steps = message["steps"]
                     self.messages = _parsed(message["messages"])

@@ -110,14 +110,17 @@ class EngineProcess:
 
     def stop_if_silent(self) -> None:
         """End it unless it answers. Blocks for as long as it may take to answer."""
-        self._send({"type": "ping"})
-        try:
-            answer = self._own.get(timeout=self._limits.ping_s)
-        except queue.Empty:
-            answer = None
-        if answer is None:
+        if self.used() is None:
             self._why_dead = self._why_dead or "it answered nothing any more and was stopped"
             self.stop()
+
+    def used(self) -> JsonObject | None:
+        """Return its memory and CPU seconds; None where it does not answer. Blocks."""
+        self._send({"type": "ping"})
+        try:
+            return self._own.get(timeout=self._limits.ping_s)
+        except queue.Empty:
+            return None
 
     def open(self) -> Channel:
         """Open a channel for one piece of work."""

@@ -84,6 +84,18 @@ class Link:
         """Send a message."""
         self._pipe.sendall(line_of({"type": message_type, "sim": self._sim, **fields}))
 
+    def receive(self) -> JsonObject:
+        """Return the next message.
+
+        Raises:
+            Aborted: There is nobody any more who sends one.
+        """
+        line = self._incoming.readline()
+        if not line:
+            raise Aborted("there is no assessor any more")
+        message: JsonObject = json.loads(line)
+        return message
+
     def ask(self, message_type: str, **fields: Any) -> JsonObject:
         """Send a message and return the reply.
 
@@ -92,13 +104,9 @@ class Link:
         """
         self._seq += 1
         self.send(message_type, seq=self._seq, **fields)
-        while True:
-            line = self._incoming.readline()
-            if not line:
-                raise Aborted("there is no assessor any more")
-            reply: JsonObject = json.loads(line)
-            if reply.get("seq") == self._seq:
-                break
+        reply = self.receive()
+        while reply.get("seq") != self._seq:
+            reply = self.receive()
         if reply.get("error") is not None:
             raise Aborted(str(reply["error"]))
         message: JsonObject = reply["message"]

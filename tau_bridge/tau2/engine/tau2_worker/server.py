@@ -70,14 +70,14 @@ class Server:
         if kind == "quit":
             return False
         if kind == "ping":
-            self.send("pong", rss_kib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-        elif kind in WORK:
+            self.send("pong", **_used())
+        elif kind in WORK and sim not in self._children:
             self._begin(sim, message)
         elif child := self._children.get(sim):
             # What comes for one that has ended is of no use to anybody.
             if kind == "cancel":
                 self._end(child)
-            elif kind == "reply":
+            else:
                 with contextlib.suppress(BrokenPipeError):
                     child.pipe.sendall(line)
         return True
@@ -159,6 +159,14 @@ class Server:
         self._selector.unregister(child.pipe)
         child.pipe.close()
         return os.waitpid(child.pid, 0)[1]
+
+
+def _used() -> JsonObject:
+    """Return the memory of this process, and the CPU seconds of all that has ended."""
+    mine = resource.getrusage(resource.RUSAGE_SELF)
+    theirs = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = sum(each.ru_utime + each.ru_stime for each in (mine, theirs))
+    return {"rss_kib": mine.ru_maxrss, "cpu_s": cpu_s}
 
 
 def _signal(number: int) -> str:
