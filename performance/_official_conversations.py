@@ -39,8 +39,8 @@ class Agent(HalfDuplexAgent):
 
 
 class User(HalfDuplexUser):
-    def __init__(self, turns):
-        super().__init__()
+    def __init__(self, tools, turns):
+        super().__init__(tools=tools)
         self.turns = deque(turns)
 
     def get_init_state(self, message_history=None):
@@ -57,10 +57,13 @@ def play(conversation, task):
     )
     kwargs = _build_env_kwargs(config, task)
     environment = build_environment(domain, env_kwargs=kwargs)
+    # As the official runner does for every user.
+    has_tools = environment.user_tools is not None
+    user_tools = environment.get_user_tools(include=task.user_tools) if has_tools else None
     orchestrator = Orchestrator(
         domain=domain,
         agent=Agent(environment.get_tools(), environment.get_policy(), conversation["agent"]),
-        user=User(conversation["user"]),
+        user=User(user_tools, conversation["user"]),
         environment=environment,
         task=task,
         max_steps=200,

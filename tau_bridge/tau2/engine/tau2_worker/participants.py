@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from .link import JsonObject, Link
 
 
-def agent_of(link: Link, tools: Sequence[Any], policy: str, *, solo: bool) -> Any:
+def agent_of(link: Link, policy: str, *, solo: bool) -> Any:
     """Return an agent whose turns are asked of the assessor."""
     from tau2.agent.base_agent import HalfDuplexAgent
     from tau2.agent.llm_agent import LLMSoloAgent
@@ -19,7 +19,7 @@ def agent_of(link: Link, tools: Sequence[Any], policy: str, *, solo: bool) -> An
 
     class RemoteAgent(base):  # type: ignore[misc]  # it has no types
         def __init__(self) -> None:
-            HalfDuplexAgent.__init__(self, tools=list(tools), domain_policy=policy)
+            HalfDuplexAgent.__init__(self, tools=[], domain_policy=policy)
 
         def set_seed(self, seed: int) -> None:
             """Draw nothing."""
@@ -36,24 +36,18 @@ def agent_of(link: Link, tools: Sequence[Any], policy: str, *, solo: bool) -> An
     return RemoteAgent()
 
 
-def user_of(link: Link, order: JsonObject, task: Any, environment: Any) -> tuple[Any, list[Any]]:
-    """Return the user and their tools."""
+def user_of(link: Link, order: JsonObject, task: Any, environment: Any) -> Any:
+    """Return the user."""
     from tau2.data_model.message import UserMessage
     from tau2.runner.build import build_user
     from tau2.user.user_simulator import DummyUser
     from tau2.user.user_simulator_base import HalfDuplexUser
 
     if order["solo"]:
-        return DummyUser(), []
+        return DummyUser()
     if order["user_model"] is not None:
         answer_by_assessor(link)
-        user = build_user("user_simulator", environment, task, llm=order["user_model"])
-        return user, list(user.tools or [])
-    tools = (
-        []
-        if environment.user_tools is None
-        else environment.get_user_tools(include=task.user_tools)
-    )
+        return build_user("user_simulator", environment, task, llm=order["user_model"])
 
     class RemoteUser(HalfDuplexUser):  # type: ignore[misc]  # it has no types
         def set_seed(self, seed: int) -> None:
@@ -68,7 +62,7 @@ def user_of(link: Link, order: JsonObject, task: Any, environment: Any) -> tuple
             reply = link.ask("user_turn", messages=_unseen(state, message))
             return _spoken(UserMessage, "user", reply), []
 
-    return RemoteUser(), tools
+    return RemoteUser()
 
 
 def answer_by_assessor(link: Link) -> None:

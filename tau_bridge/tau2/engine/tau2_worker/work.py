@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .link import JsonObject, Link, described
@@ -41,11 +41,10 @@ def run(link: Link, order: JsonObject, task: Any) -> JsonObject:
     kwargs, solo = environment_kwargs(order, task), order["solo"]
     environment = build_environment(order["domain"], solo_mode=solo, env_kwargs=kwargs)
     report_tools(environment, link)
-    user, user_tools = user_of(link, order, task, environment)
-    tools = environment.get_tools()
-    if solo and environment.user_tools is not None:
-        tools = tools + environment.get_user_tools()
-    agent = agent_of(link, tools, environment.get_policy(), solo=solo)
+    tools, user_tools = offered_tools(order, task)
+    policy = environment.get_policy()
+    agent = agent_of(link, policy, solo=solo)
+    user = user_of(link, order, task, environment)
     orchestrator = Orchestrator(
         domain=order["domain"],
         agent=agent,
@@ -58,12 +57,7 @@ def run(link: Link, order: JsonObject, task: Any) -> JsonObject:
         solo_mode=solo,
     )
     link.said = lambda: list(orchestrator.trajectory)
-    link.send(
-        "begin",
-        policy=environment.get_policy(),
-        tools=schemas_of(tools, order),
-        user_tools=schemas_of(user_tools, order),
-    )
+    link.send("begin", policy=policy, tools=tools, user_tools=user_tools)
     link.phase = "play"
     simulation = orchestrator.run()
     return {
@@ -168,25 +162,35 @@ def count_as_unmet() -> None:
 WORK: dict[str, Callable[[Link, JsonObject, Any], JsonObject]] = {"run": run, "evaluate": evaluate}
 
 
-_SCHEMAS: dict[tuple[str, str | None], dict[str, JsonObject]] = {}
-"""The schemas of tools by domain and way of retrieval; children share them."""
+_SCHEMAS: dict[tuple[str, str | None], tuple[list[JsonObject], list[JsonObject]]] = {}
+"""The schemas of the agent's and the user's tools, by domain and way of retrieval."""
 
 
 def describe_tools(order: JsonObject, task: Any) -> None:
-    """Make the schemas of a domain's tools, which takes as long as playing a short conversation."""
+    """Make the schemas of a domain's tools, which takes as long as playing a short conversation.
+
+    Called before the fork, so that all conversations share them.
+    """
     from tau2.runner.build import build_environment
 
     key = (order["domain"], order["retrieval"])
     if key not in _SCHEMAS:
         made = build_environment(order["domain"], env_kwargs=environment_kwargs(order, task))
-        tools = [*made.get_tools(), *(made.get_user_tools() if made.user_tools else ())]
-        _SCHEMAS[key] = {tool.name: tool.openai_schema for tool in tools}
+        user_tools = made.get_user_tools() if made.user_tools is not None else ()
+        _SCHEMAS[key] = (
+            [tool.openai_schema for tool in made.get_tools()],
+            [tool.openai_schema for tool in user_tools],
+        )
 
 
-def schemas_of(tools: Iterable[Any], order: JsonObject) -> list[JsonObject]:
-    """Return the schemas of tools."""
-    known = _SCHEMAS[order["domain"], order["retrieval"]]
-    return [known.get(tool.name) or tool.openai_schema for tool in tools]
+def offered_tools(order: JsonObject, task: Any) -> tuple[list[JsonObject], list[JsonObject]]:
+    """Return the schemas of the tools that the agent and the user are offered."""
+    tools, user_tools = _SCHEMAS[order["domain"], order["retrieval"]]
+    if order["solo"]:
+        return [*tools, *user_tools], []
+    names = getattr(task, "user_tools", None)
+    theirs = [each for each in user_tools if names is None or each["function"]["name"] in names]
+    return tools, theirs
 
 
 def environment_kwargs(order: JsonObject, task: Any) -> JsonObject:
