@@ -34,6 +34,7 @@ SETTINGS = (
     "GREENROOM_WITHOUT",
     "OPENAI_API_KEY",
     "PORT",
+    "TAU2_PYTHON",
 )
 
 

@@ -91,6 +91,19 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add the flag for the engine that plays: another way to write an option of a benchmark."""
+    parser.add_argument(
+        "--engine",
+        dest="option",
+        type=values.engine,
+        action="append",
+        metavar="NAME",
+        help="who plays and scores, of a benchmark with several engines: the same as "
+        "--option engine=NAME",
+    )
+
+
 def settings_of(parsed: argparse.Namespace) -> Settings:
     """Load the settings; flags override the environment.
 

@@ -15,7 +15,7 @@ from adk_agent.cli.chosen import add_files, opened, reading_of
 from adk_agent.cli.credentials import credentials_of
 from adk_agent.cli.edge import OK, USAGE
 from adk_agent.cli.export import NamedExport, checked_exports
-from adk_agent.cli.flags import add_playing, read_token, settings_of
+from adk_agent.cli.flags import add_engine, add_playing, read_token, settings_of
 from adk_agent.cli.playing import assembly_of, play, stop_rule_of
 from adk_agent.cli.selecting import Entries
 from adk_agent.cli.terminal import say, write_data
@@ -66,6 +66,7 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of a benchmark; may be repeated",
     )
+    add_engine(parser)
     parser.add_argument(
         "--user-model", metavar="MODEL", help="the language model that plays the user"
     )

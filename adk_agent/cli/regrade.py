@@ -6,10 +6,12 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
+from adk_agent.cli.flags import add_engine
 from adk_agent.cli.regrade_table import change_lines, task_table
 from adk_agent.cli.terminal import say, write_data
 from adk_agent.core.settings import variables
@@ -30,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="score with the tasks of the data at hand, not with those in the file; rewards that "
         "differ because the task changed are no reason for exit code 1 then",
     )
+    add_engine(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -39,8 +42,9 @@ def execute(parsed: argparse.Namespace) -> int:
     Returns:
         1 if any differs although its task is the same, 3 if none could be compared, otherwise 0.
     """
-    benchmarks = open_benchmarks(variables)
-    outcome = asyncio.run(regrade(Path(parsed.results), benchmarks, fresh_tasks=parsed.fresh_tasks))
+    outcome = asyncio.run(
+        _regraded(Path(parsed.results), dict(parsed.option or ()), fresh_tasks=parsed.fresh_tasks)
+    )
     if parsed.json:
         write_data(json.dumps(outcome.to_json(), indent=2))
     else:
@@ -51,6 +55,17 @@ def execute(parsed: argparse.Namespace) -> int:
         say(f"greenroom: no reward of {parsed.results!r} could be compared", file=sys.stderr)
         return INCOMPLETE
     return OK
+
+
+async def _regraded(path: Path, options: Mapping[str, str], *, fresh_tasks: bool) -> Regraded:
+    benchmarks = open_benchmarks(variables).with_options(
+        lambda each: {key: options[key] for key in each.options_type.model_fields & options.keys()}
+    )
+    try:
+        return await regrade(path, benchmarks, fresh_tasks=fresh_tasks)
+    finally:
+        for each in benchmarks.all:
+            await each.aclose()
 
 
 def _print(outcome: Regraded) -> None:

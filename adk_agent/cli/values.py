@@ -48,6 +48,11 @@ def dollars(text: str) -> float:
     return _refuse(text, "an amount of US dollars above 0, such as 5 or 0.5")
 
 
+def engine(text: str) -> tuple[str, str]:
+    """Return the option of benchmarks that names an engine."""
+    return option(f"engine={text}")
+
+
 def option(text: str) -> tuple[str, str]:
     """Parse a name and a value, `NAME=VALUE`."""
     name, separator, value = text.partition("=")

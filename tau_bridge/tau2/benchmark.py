@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,21 +35,24 @@ from tau_bridge.benchmark import (
     TaskInfo,
     TaskRef,
 )
-from tau_bridge.errors import DataFolderError, FetchedDataError, UnknownDomainError
+from tau_bridge.errors import DataError, DataFolderError, FetchedDataError, UnknownDomainError
 from tau_bridge.messages import Message, to_records, transcript
-from tau_bridge.tau2.data import FETCH, DataSource, open_source
+from tau_bridge.tau2.data import DOMAINS, FETCH, DataSource, open_source
 from tau_bridge.tau2.data_set import DATA_DIR, PROJECT, TAU2_DATA
 from tau_bridge.tau2.description import attributes_of, passages_of, reason_of, title_of
+from tau_bridge.tau2.engine.checkout import DOMAINS as OFFICIAL_DOMAINS
+from tau_bridge.tau2.engine.checkout import PYTHON
 from tau_bridge.tau2.kinds import kind_of
 from tau_bridge.tau2.retrieval import (
     DEFAULT_RETRIEVAL,
     NOT_HERE,
+    OFFICIAL_RETRIEVALS,
     RETRIEVALS,
     Retrieval,
     RetrievalName,
 )
 from tau_bridge.tau2.tasks import OfficialComponentName, Task
-from tau_bridge.tau2.tool_names import TOOL_NAMES
+from tau_bridge.tau2.tool_names import tool_names
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
@@ -56,8 +60,11 @@ if TYPE_CHECKING:
     from tau_bridge.run_view import RunView
     from tau_bridge.sampling import TaskKind
     from tau_bridge.tau2.domains import Domain
+    from tau_bridge.tau2.engine.engine import OfficialEngine
+    from tau_bridge.tau2.engine.process import Channel
     from tau_bridge.tau2.environment import Environment
     from tau_bridge.tau2.export import Conditions
+    from tau_bridge.tau2.loop import Played as Conversed
     from tau_bridge.tau2.users import User
 
 SOLO_DOMAINS = ("telecom", "mock")
@@ -98,6 +105,9 @@ class Tau2Options(BaseModel):
             )
         return value
 
+    engine: Literal["greenroom", "official"] = "greenroom"
+    """`official`: plays and scores with the official engine, of the checkout of TAU2_PYTHON."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _State:
@@ -109,6 +119,8 @@ class _State:
     solo: bool
     repairs_by_reply: Mapping[int, tuple[str, ...]] | None = None
     was_recorded: bool = False
+    channel: Channel | None = None
+    """To the official engine, if that has played it."""
 
 
 class Tau2Benchmark(Benchmark):
@@ -119,7 +131,8 @@ class Tau2Benchmark(Benchmark):
     position = 0
     options_type = Tau2Options
     variables = {  # noqa: RUF012 - a ClassVar of the base class
-        DATA_DIR: "A folder of official task data, in place of what was fetched or is installed."
+        DATA_DIR: "A folder of official task data, in place of what was fetched or is installed.",
+        PYTHON: "An interpreter with the official engine, for the option `engine=official`.",
     }
     data_set = TAU2_DATA
     examples = (
@@ -136,31 +149,54 @@ class Tau2Benchmark(Benchmark):
             "telco": "telecom",
         }
     )
-    plain_phrases = ("retrieval config", "retrieval configuration", "retrieval")
+    plain_phrases = ("engine", "retrieval config", "retrieval configuration", "retrieval")
     other_values: ClassVar = MappingProxyType({"retrieval": NOT_HERE})
     options: Tau2Options
 
-    def __init__(self, source: DataSource) -> None:
+    def __init__(self, source: DataSource, engine: OfficialEngine | None = None) -> None:
         super().__init__()
         self.source = source
+        self.engine = engine
+        """Of the checkout, if there is one; it plays where the options say so."""
 
     @classmethod
     def open(cls, variables: Mapping[str, str]) -> Self:
         """Open the benchmark over the data that TAU2_DATA_DIR names, or the installed ones."""
-        folder = variables.get(DATA_DIR)
-        return cls(open_source(Path(folder) if folder else None))
+        folder = Path(variables[DATA_DIR]) if DATA_DIR in variables else None
+        return cls(open_source(folder), _engine(variables, folder))
+
+    def with_options(self, values: Mapping[str, Any]) -> Self:
+        """Return the same benchmark with other options.
+
+        Raises:
+            DataError: There is no such option or value, or no official engine to play with.
+        """
+        other = super().with_options(values)
+        if other.options.engine == "official":
+            if self.engine is None:
+                raise DataError(
+                    "the option engine=official needs the official engine: set TAU2_PYTHON to the "
+                    "interpreter of an environment in which tau2-bench is installed"
+                )
+            if other.options.retrieval not in OFFICIAL_RETRIEVALS:
+                raise DataError(
+                    f"the official engine has no retrieval {other.options.retrieval!r}: it has "
+                    f"{', '.join(OFFICIAL_RETRIEVALS)}"
+                )
+            other.source = self.engine.data
+        return other
 
     @classmethod
     def open_fetched(cls, variables: Mapping[str, str], fetched: FetchedData) -> Self:
         """Open the benchmark over official data that were fetched."""
-        del variables
         try:
-            return cls(open_source(fetched.folder, fetched.label(PROJECT)))
+            source = open_source(fetched.folder, fetched.label(PROJECT))
         except DataFolderError as error:
             raise FetchedDataError(
                 f"the data in {str(fetched.folder)!r} cannot be played: fetch them again with "
                 f"{FETCH}, or remove them with greenroom data remove {cls.name}"
             ) from error
+        return cls(source, _engine(variables, None))
 
     def newer_data(self) -> str | None:
         """Name the command that fetches the current tasks, where older ones are played."""
@@ -181,7 +217,7 @@ class Tau2Benchmark(Benchmark):
                 references=(FLOOR, CEILING),
                 has_gold=True,
             )
-            for name in self.source.domains()
+            for name in self._domain_names()
         )
 
     def _needs(self, domain: str) -> frozenset[Need]:
@@ -192,7 +228,8 @@ class Tau2Benchmark(Benchmark):
 
     def _retrieval(self, domain: str) -> Retrieval | None:
         """Return the way to a domain's documents; None where it has none."""
-        return RETRIEVALS[self.options.retrieval] if self.source.has_documents(domain) else None
+        has_documents = self._data(domain).has_documents(domain)
+        return RETRIEVALS[self.options.retrieval] if has_documents else None
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
         """Return the tasks of a split."""
@@ -200,46 +237,49 @@ class Tau2Benchmark(Benchmark):
 
     def splits(self, domain: str) -> tuple[str, ...]:
         """Return the names in the domain's file of splits."""
-        return tuple(self.source.splits(domain))
+        return tuple(self._data(domain).splits(domain))
 
     def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
         """Return the ids of a split, in the order of the task file; no task is parsed."""
-        return self.source.task_ids(domain, split)
+        return self._data(domain).task_ids(domain, split)
 
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
         """Return the ids of the task file, whatever the splits say."""
-        return tuple(self.source.tasks(domain))
+        return tuple(self._data(domain).tasks(domain))
 
     def task(self, domain: str, task_id: str) -> TaskInfo:
         """Return one task, parsed."""
-        task = self.source.task(domain, task_id)
+        task = self._data(domain).task(domain, task_id)
         criteria = task.evaluation_criteria
         return TaskInfo(
             ref=self.ref(domain, task_id),
             title=title_of(task),
             passages=passages_of(task, solo=self.options.solo),
             components=criteria.reward_basis if criteria is not None else (),
-            kind=kind_of(task, TOOL_NAMES[domain]),
-            attributes=attributes_of(task, TOOL_NAMES[domain]),
+            kind=kind_of(task, tool_names(domain)),
+            attributes=attributes_of(task, tool_names(domain)),
         )
 
     def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
         """Return each task's kind: its criteria, its topic, and how much has to be changed."""
-        tools = TOOL_NAMES[domain]
-        return {each: kind_of(self.source.task(domain, each), tools) for each in task_ids}
+        tools = tool_names(domain)
+        return {each: kind_of(self._data(domain).task(domain, each), tools) for each in task_ids}
 
     def revision(self, domain: str) -> Revision:
         """Return the revision of the domain's files, and how its documents are found.
 
         That decides about scores as the files do, so that runs with another way do not compare.
         """
-        revision = self.source.revision(domain)
-        if self.source.has_documents(domain):
+        data = self._data(domain)
+        revision = data.revision(domain)
+        if data.has_documents(domain):
             revision += f", retrieval {self.options.retrieval}"
-        return Revision(source=self.source.name, revision=revision)
+        return Revision(source=data.name, revision=revision)
 
     def unsupported(self, domain: str) -> str | None:
-        """Say that a domain's tasks need a user, where there is no user."""
+        """Say that a domain's tasks need a user, or the official engine, where there is none."""
+        if domain not in self.source.domains():
+            return "only the official engine plays it (engine=official, or --engine official)"
         if not self.options.solo or domain in SOLO_DOMAINS:
             return None
         return "its tasks need a user"
@@ -254,7 +294,7 @@ class Tau2Benchmark(Benchmark):
         """Say where a way to documents was asked for, and a domain has none."""
         del task_ids
         asked = self.options.retrieval
-        if asked == DEFAULT_RETRIEVAL or self.source.has_documents(domain):
+        if asked == DEFAULT_RETRIEVAL or self._data(domain).has_documents(domain):
             return ()
         return [f"retrieval {asked} changes nothing in {domain}, which has no documents"]
 
@@ -269,8 +309,16 @@ class Tau2Benchmark(Benchmark):
         """Parse the tasks, and load their domains."""
         for ref in refs:
             self._task(ref)
+        if self._official is not None:
+            self._official.acquire()
+            return
         for domain in dict.fromkeys(ref.domain for ref in refs):
             self._domain(domain)
+
+    async def aclose(self) -> None:
+        """Stop the process of the official engine, unless other runs use it."""
+        if self._official is not None:
+            await asyncio.to_thread(self._official.release)
 
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
         """Play a conversation of the agent with a user, over a world of its own."""
@@ -279,6 +327,8 @@ class Tau2Benchmark(Benchmark):
         from tau_bridge.tau2.solo import agent_tools
         from tau_bridge.wire_agent import WireAgent
 
+        if self._official is not None:
+            return await self._play_there(self._official, ref, agent, context)
         domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
         world = new_world(domain, task, solo=solo, embedding_model=context.embedding_model)
         user = None if solo else _user(world, task, context)
@@ -295,25 +345,29 @@ class Tau2Benchmark(Benchmark):
             limits=ConversationLimits(max_steps=context.max_steps),
             recorder=context.recorder,
         )
-        return Played(
-            messages=to_records(played.messages),
-            termination=played.termination,
-            user=NO_USER if user is None else user.label,
-            turns=played.turns,
-            tool_calls=played.tool_calls,
-            repairs=played.repairs,
-            error=played.error,
-            state=_State(
-                task=task,
-                messages=played.messages,
-                termination=played.termination,
-                solo=solo,
-                repairs_by_reply=played.repairs_by_reply,
-            ),
+        return _played(played, task, user=NO_USER if user is None else user.label, solo=solo)
+
+    async def _play_there(
+        self, engine: OfficialEngine, ref: TaskRef, agent: Conversation, context: PlayContext
+    ) -> Played:
+        from tau_bridge.tau2.engine.casting import cast_of
+
+        task, solo = self._task(ref), self.options.solo
+        cast, label = cast_of(task, agent, context, solo=solo)
+        played, channel = await engine.play(
+            ref,
+            task,
+            cast,
+            seed=context.seed,
+            max_steps=context.max_steps,
+            retrieval=self.options.retrieval,
+            recorder=context.recorder,
         )
+        return _played(played, task, user=label, solo=solo, channel=channel)
 
     async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
         """Score all components of the official reward."""
+        from tau_bridge.tau2.official import task_record
         from tau_bridge.tau2.scoring import score_components
 
         state: _State = played.state
@@ -321,6 +375,22 @@ class Tau2Benchmark(Benchmark):
         verdicts = None
         if statements and judge is not None and played.error is None:
             verdicts = await judge(statements, transcript(state.messages))
+        produced_by = "rules" if judge is None else judge.produced_by
+        if self._official is not None:
+            return await self._official.score(
+                ref,
+                state.task,
+                state.messages,
+                termination=state.termination,
+                solo=state.solo,
+                retrieval=self.options.retrieval,
+                verdicts=verdicts,
+                produced_by=produced_by,
+                record=task_record(state.task.model_dump(mode="json"), ref.domain)
+                if state.was_recorded
+                else None,
+                channel=state.channel,
+            )
         return score_components(
             self._domain(ref.domain),
             state.task,
@@ -328,7 +398,7 @@ class Tau2Benchmark(Benchmark):
             termination=state.termination,
             solo=state.solo,
             nl_verdicts=verdicts,
-            nl_produced_by="rules" if judge is None else judge.produced_by,
+            nl_produced_by=produced_by,
         )
 
     def basis(self) -> tuple[str, ...] | None:
@@ -341,6 +411,8 @@ class Tau2Benchmark(Benchmark):
         """Explain why the conversation was not passed; its calls are repeated for it."""
         from tau_bridge.tau2.diagnosis import diagnose_played
 
+        if ref.domain not in DOMAINS:
+            return None
         state: _State = played.state
         return diagnose_played(
             self._domain(ref.domain),
@@ -357,6 +429,16 @@ class Tau2Benchmark(Benchmark):
         self, ref: TaskRef, name: str, *, seed: int, max_steps: int
     ) -> TaskResult | None:
         """Score doing nothing, or the gold actions."""
+        if self._official is not None:
+            return await self._official.reference(
+                ref,
+                self._task(ref),
+                gold=name == CEILING,
+                solo=self.options.solo,
+                seed=seed,
+                max_steps=max_steps,
+                retrieval=self.options.retrieval,
+            )
         from tau_bridge.tau2.references import play_reference
 
         del seed  # neither reference draws anything
@@ -395,7 +477,7 @@ class Tau2Benchmark(Benchmark):
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
         """Look the tool up in the domain's list."""
-        return TOOL_NAMES[ref.domain].changes_state
+        return tool_names(ref.domain).changes_state
 
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the official results format."""
@@ -482,14 +564,62 @@ class Tau2Benchmark(Benchmark):
             scored_differently=bool(deciding(changed, state.task, task)),
         )
 
+    @property
+    def _official(self) -> OfficialEngine | None:
+        """Return the official engine, if it plays."""
+        return self.engine if self.options.engine == "official" else None
+
+    def _domain_names(self) -> tuple[str, ...]:
+        """Return the domains; a checkout adds those that its engine alone can play."""
+        own = self.source.domains()
+        others = () if self.engine is None or self._official else OFFICIAL_DOMAINS
+        return tuple(dict.fromkeys((*own, *others)))
+
+    def _data(self, domain: str) -> DataSource:
+        """Return the data of a domain."""
+        if self.engine is None or domain in self.source.domains():
+            return self.source
+        return self.engine.data
+
     def _task(self, ref: TaskRef) -> Task:
-        return self.source.task(ref.domain, ref.id)
+        return self._data(ref.domain).task(ref.domain, ref.id)
 
     def _domain(self, name: str) -> Domain:
         # Describing the tools takes inspect-evals, which takes seconds to import.
         from tau_bridge.tau2.domains import load_domain
 
         return load_domain(self.source, name, self.options.retrieval)
+
+
+def _engine(variables: Mapping[str, str], data_dir: Path | None) -> OfficialEngine | None:
+    """Return the official engine, if an interpreter that has it is named."""
+    if PYTHON not in variables:
+        return None
+    from tau_bridge.tau2.engine.engine import OfficialEngine
+
+    return OfficialEngine(variables[PYTHON], data_dir)
+
+
+def _played(
+    played: Conversed, task: Task, *, user: str, solo: bool, channel: Channel | None = None
+) -> Played:
+    return Played(
+        messages=to_records(played.messages),
+        termination=played.termination,
+        user=user,
+        turns=played.turns,
+        tool_calls=played.tool_calls,
+        repairs=played.repairs,
+        error=played.error,
+        state=_State(
+            task=task,
+            messages=played.messages,
+            termination=played.termination,
+            solo=solo,
+            repairs_by_reply=played.repairs_by_reply,
+            channel=channel,
+        ),
+    )
 
 
 def _statements(task: Task, *, always: bool) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from tau_bridge.tau2.tasks import Task
 DOMAINS = ("airline", "banking_knowledge", "mock", "retail", "telecom")
 """The domains that this package can play."""
 
-SourceName = Literal["official", "inspect-evals"]
+SourceName = Literal["official", "official-engine", "inspect-evals"]
 
 _PACKAGE_REVISION = "377cecf"
 _PACKAGE_REVISIONS = {"banking_knowledge": "fcc9ed6"}
@@ -95,7 +95,7 @@ class DataSource:
                 f"tasks.json below it; {_CORRECT_FOLDER if official else _HOW_TO_GET_DATA}"
             )
 
-    def __reduce__(self) -> tuple[Callable[..., DataSource], tuple[Path | None, str | None]]:
+    def __reduce__(self) -> tuple[Callable[..., DataSource], tuple[Any, ...]]:
         """Pickle the place of the data; another process reads them itself."""
         return open_source, (
             self._root.parent if self.name == "official" else None,

@@ -30,7 +30,7 @@ from tau_bridge.messages import (
 )
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.environment import Environment
-from tau_bridge.tau2.solo import DONE
+from tau_bridge.tau2.solo import stop_if_done, ticket_message
 from tau_bridge.tau2.stopping import STOP, is_stop
 from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.users import USER, User
@@ -181,7 +181,7 @@ class _Conversation:
         self._repairs: dict[int, tuple[str, ...]] = {}
         self._agent_has_seen = self._user_has_seen = 0
         self._turn_step_id: str | None = None
-        self._opening = (_ticket(self.task),) if solo else ()
+        self._opening = (ticket_message(self.task),) if solo else ()
         self._messages = _beginning(self.task, solo=solo)
         self._asks_first = not self._messages
         self._to: _Party = _receiver(self._messages[-1]) if self._messages else "agent"
@@ -228,7 +228,7 @@ class _Conversation:
         self._turns += 1
         self._repairs[len(self._messages)] = turn.repairs
         self._turn_step_id = turn.step_id
-        message = turn.message if self.user is not None else _stop_if_done(turn.message)
+        message = turn.message if self.user is not None else stop_if_done(turn.message)
         # Its own turn is not sent to it again.
         self._agent_has_seen += 1
         self._take(message)
@@ -325,25 +325,6 @@ def _is_of_a_lone_agent(message: Message) -> bool:
     if isinstance(message, ToolMessage):
         return message.requestor == "assistant"
     return isinstance(message, AssistantMessage) and message.is_tool_call
-
-
-def _ticket(task: Task) -> UserMessage:
-    """Return what an agent that works alone is given instead of a user's words."""
-    if not task.ticket:
-        raise DataError(f"task {task.id!r} has no ticket: it cannot be played solo")
-    return UserMessage(
-        content=(
-            "There is no user to talk to. Solve this ticket with tool calls alone, then call "
-            f"`{DONE}`.\n<ticket>\n{task.ticket}\n</ticket>"
-        )
-    )
-
-
-def _stop_if_done(message: AssistantMessage) -> AssistantMessage:
-    """Make a lone agent's call of `done` the stop; its other calls lapse."""
-    if any(call.name == DONE for call in message.tool_calls or ()):
-        return AssistantMessage(content=STOP)
-    return message
 
 
 def _agent_sees(message: Message) -> bool:

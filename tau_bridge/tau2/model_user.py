@@ -75,11 +75,8 @@ class ModelUser:
         tools: Sequence[ToolSchema] = (),
         domain: str | None = None,
     ) -> None:
-        self._completion = completion
-        self._model = model
-        self._recorder = recorder
+        self._model = RecordedModel(completion, model, recorder)
         self._tools = tuple(tools)
-        self._step_id: str | None = None
         self._label = f"{MODEL_USER}{model}{'' if guidelines is not None else OWN_GUIDELINES_NOTE}"
         if guidelines is None:
             guidelines = OWN_GUIDELINES + (OWN_TOOL_GUIDELINES if tools else "")
@@ -95,7 +92,7 @@ class ModelUser:
     @property
     def step_id(self) -> str | None:
         """Return the step of the last call of the model."""
-        return self._step_id
+        return self._model.step_id
 
     async def reply(self, incoming: Sequence[Message]) -> UserMessage:
         """Ask the model for the user's next turn.
@@ -104,31 +101,64 @@ class ModelUser:
             UserModelError: The model could not be called, or answered with nothing.
         """
         self._chat.extend(flip_roles(message) for message in incoming)
-        result = await self._complete()
+        message = await self._model.turn(self._chat, self._tools)
+        self._chat.append(flip_roles(message))
+        return message
+
+
+class RecordedModel:
+    """The language model that plays a user; its calls are steps of the trace.
+
+    Args:
+        completion: Calls the model.
+        name: The model's name, for results and trace.
+        recorder: Takes a TOOL step for each call.
+    """
+
+    def __init__(self, completion: Completion, name: str, recorder: TraceRecorder) -> None:
+        self.name = name
+        self._completion = completion
+        self._recorder = recorder
+        self.cost: float | None = None
+        """What the last call cost, in US dollars; None where unknown."""
+        self.step_id: str | None = None
+        """The step of the last call."""
+
+    async def turn(
+        self, chat: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
+    ) -> UserMessage:
+        """Ask the model for the user's next turn.
+
+        Raises:
+            UserModelError: The model could not be called, or answered with nothing.
+        """
+        result = await self._complete(chat, tools)
+        self.cost = result.cost
         calls = tuple(call.model_copy(update={"requestor": "user"}) for call in result.tool_calls)
         message = UserMessage(content=result.content or None, tool_calls=calls or None)
         if not message.text and not message.is_tool_call:
             raise UserModelError(
-                f"the user's model {self._model!r} answered with neither text nor a tool call"
+                f"the user's model {self.name!r} answered with neither text nor a tool call"
             )
-        self._chat.append(flip_roles(message))
         return message
 
-    async def _complete(self) -> CompletionResult:
+    async def _complete(
+        self, chat: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
+    ) -> CompletionResult:
         step = self._recorder.begin(
             call_type=CallType.TOOL,
             caller=USER,
-            callee=self._model,
+            callee=self.name,
             name=COMPLETION,
-            request_text=str(self._chat[-1].get("content") or ""),
+            request_text=str(chat[-1].get("content") or ""),
         )
-        self._step_id = step.step_id
+        self.step_id = step.step_id
         try:
-            result = await self._completion(self._chat, tools=self._tools)
+            result = await self._completion(chat, tools=tools)
         except Exception as exc:  # noqa: BLE001  (any vendor error: the completion is injected)
             reason = f"{type(exc).__name__}: {redact_error(str(exc))}"
             step.end(error=reason)
-            raise UserModelError(f"the user's model {self._model!r} failed: {reason}") from None
+            raise UserModelError(f"the user's model {self.name!r} failed: {reason}") from None
         except BaseException:
             step.end(error="cancelled")
             raise

@@ -35,8 +35,7 @@ async def play_reference(
     Raises:
         tau_bridge.errors.BridgeError: The task cannot be played or scored.
     """
-    turns = _gold_turns(task, solo=solo) if gold else repeat(REFUSAL)
-    side = _Scripted(address="ceiling" if gold else "floor", turns=turns)
+    side = reference_agent(task, gold=gold, solo=solo)
     world = new_world(domain, task, solo=solo)
     played = await converse(
         task=task,
@@ -53,14 +52,21 @@ async def play_reference(
     )
 
 
+def reference_agent(task: Task, *, gold: bool, solo: bool) -> ScriptedSide:
+    """Return an agent that makes a task's gold actions, or one that refuses whatever it hears."""
+    turns = _gold_turns(task, solo=solo) if gold else repeat(REFUSAL)
+    return ScriptedSide(address="ceiling" if gold else "floor", turns=turns)
+
+
 @dataclass(frozen=True, kw_only=True)
-class _Scripted:
+class ScriptedSide:
     """An agent whose turns are known beforehand."""
 
     address: str
     turns: Iterator[AssistantMessage]
 
     async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
+        """Take the next turn, whatever was said."""
         del incoming
         return AgentTurn(message=next(self.turns))
 

@@ -61,6 +61,9 @@ RETRIEVALS: Final[Mapping[RetrievalName, Retrieval]] = MappingProxyType(
     }
 )
 
+OFFICIAL_RETRIEVALS: Final = tuple(name for name in RETRIEVALS if name != "embeddings_grep")
+"""Those that the official engine has under the same name."""
+
 _MODEL = "it takes {}; write embeddings_grep to search with an embedding model of your own"
 _RERANKER = "no language model ranks documents here"
 _SHELL = "agents get no shell here"

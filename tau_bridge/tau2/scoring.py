@@ -74,7 +74,7 @@ def score_components(
             *_environment(replay, criteria),
             _actions(criteria.actions or (), messages),
             _communicated(criteria.communicate_info or (), messages),
-            _statements(criteria.nl_assertions or (), nl_verdicts, nl_produced_by),
+            statements_component(criteria.nl_assertions or (), nl_verdicts, nl_produced_by),
         ),
         premature_end=premature,
     )
@@ -110,7 +110,7 @@ class _Replay:
 def _environment(replay: _Replay, criteria: EvaluationCriteria) -> tuple[Component, Component]:
     if criteria.actions is None and criteria.env_assertions is None:
         # The official engine then replays nothing.
-        return _component("DB", []), _component("ENV_ASSERTION", [])
+        return component("DB", []), component("ENV_ASSERTION", [])
     try:
         predicted = replay.predicted()
     except HarnessError as exc:
@@ -129,7 +129,7 @@ def _database(replay: _Replay, predicted: Environment, actions: Sequence[GoldAct
         return _broken("DB", str(exc))
     reason = f"different: {', '.join(found)}" if found else None
     text = "the databases are as after the gold actions"
-    return _component("DB", [Check(description=text, met=not found, reason=reason)])
+    return component("DB", [Check(description=text, met=not found, reason=reason)])
 
 
 def _assertions(replay: _Replay, predicted: Environment, criteria: EvaluationCriteria) -> Component:
@@ -140,7 +140,7 @@ def _assertions(replay: _Replay, predicted: Environment, criteria: EvaluationCri
     broken = next((check.reason for check in checks if check.met is None), None)
     if broken is not None:
         return _broken("ENV_ASSERTION", broken, checks)
-    return _component("ENV_ASSERTION", checks)
+    return component("ENV_ASSERTION", checks)
 
 
 def _blame_agent(
@@ -165,7 +165,7 @@ def _blame_agent(
 
 
 def _assertion(predicted: Environment, assertion: EnvAssertion) -> Check:
-    arguments = _show_arguments(assertion.arguments)
+    arguments = show_arguments(assertion.arguments)
     wanted = "" if assertion.assert_value else "not "
     text = f"{wanted}{assertion.func_name}({arguments}) on the {assertion.env_type}'s side"
     try:
@@ -183,12 +183,12 @@ def _actions(actions: Sequence[GoldAction], messages: Sequence[Message]) -> Comp
     calls = [call for message in speakers for call in message.tool_calls or ()]
     checks = [
         Check(
-            description=f"{action.name}({_show_arguments(action.arguments)})",
+            description=f"{action.name}({show_arguments(action.arguments)})",
             met=any(_matches(action, call) for call in calls),
         )
         for action in actions
     ]
-    return _component("ACTION", checks)
+    return component("ACTION", checks)
 
 
 def _matches(action: GoldAction, call: ToolCall) -> bool:
@@ -211,26 +211,28 @@ def _communicated(strings: Sequence[str], messages: Sequence[Message]) -> Compon
         Check(description=wanted, met=any(wanted.lower() in text for text in texts))
         for wanted in strings
     ]
-    return _component("COMMUNICATE", checks)
+    return component("COMMUNICATE", checks)
 
 
-def _statements(
+def statements_component(
     statements: Sequence[str], verdicts: Mapping[str, bool] | None, produced_by: str
 ) -> Component:
+    """Return the component of statements; unscored where a verdict is missing."""
     if not statements:
-        return _component("NL_ASSERTION", [])
+        return component("NL_ASSERTION", [])
     known = verdicts or {}
     checks = [Check(description=text, met=known.get(text)) for text in statements]
     open_ones = sum(check.met is None for check in checks)
     if open_ones:
         reason = f"needs a judge for {open_ones} of {len(checks)} natural-language statements"
         return Component(name="NL_ASSERTION", outcome=Unscored(reason=reason), checks=tuple(checks))
-    return _component("NL_ASSERTION", checks, produced_by)
+    return component("NL_ASSERTION", checks, produced_by)
 
 
-def _component(
+def component(
     name: OfficialComponentName, checks: Sequence[Check], produced_by: str = _RULES
 ) -> Component:
+    """Return a component that holds where all of its checks do."""
     value = 1.0 if all(check.met for check in checks) else 0.0
     outcome = Scored(value=value, produced_by=produced_by)
     return Component(name=name, outcome=outcome, checks=tuple(checks))
@@ -242,5 +244,6 @@ def _broken(name: OfficialComponentName, reason: str, checks: Sequence[Check] = 
     )
 
 
-def _show_arguments(arguments: Mapping[str, object]) -> str:
+def show_arguments(arguments: Mapping[str, object]) -> str:
+    """Write the arguments of a call, for people."""
     return ", ".join(f"{key}={value!r}" for key, value in arguments.items())

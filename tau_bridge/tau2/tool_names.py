@@ -142,6 +142,14 @@ TOOL_NAMES: Mapping[str, ToolNames] = MappingProxyType(
         "mock": _MOCK,
         "retail": _RETAIL,
         "telecom": _TELECOM,
+        "telecom-workflow": _TELECOM,
     }
 )
 """The tools of every domain that can be played."""
+
+_NONE = ToolNames(agent=_tools(""), user=_tools(""))
+
+
+def tool_names(domain: str) -> ToolNames:
+    """Return the tools of a domain; none of one that only the official engine knows."""
+    return TOOL_NAMES.get(domain, _NONE)

@@ -1,0 +1,5 @@
+"""Users."""
+
+
+class HalfDuplexUser:
+    pass
