@@ -228,8 +228,10 @@ class Tau2Benchmark(Benchmark):
 
     def _retrieval(self, domain: str) -> Retrieval | None:
         """Return the way to a domain's documents; None where it has none."""
-        has_documents = self._data(domain).has_documents(domain)
-        return RETRIEVALS[self.options.retrieval] if has_documents else None
+        return RETRIEVALS[self.options.retrieval] if self._has_documents(domain) else None
+
+    def _has_documents(self, domain: str) -> bool:
+        return domain in self.source.domains() and self.source.has_documents(domain)
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
         """Return the tasks of a split."""
@@ -272,7 +274,7 @@ class Tau2Benchmark(Benchmark):
         """
         data = self._data(domain)
         revision = data.revision(domain)
-        if data.has_documents(domain):
+        if self._has_documents(domain):
             revision += f", retrieval {self.options.retrieval}"
         return Revision(source=data.name, revision=revision)
 
@@ -294,7 +296,7 @@ class Tau2Benchmark(Benchmark):
         """Say where a way to documents was asked for, and a domain has none."""
         del task_ids
         asked = self.options.retrieval
-        if asked == DEFAULT_RETRIEVAL or self._data(domain).has_documents(domain):
+        if asked == DEFAULT_RETRIEVAL or self._has_documents(domain):
             return ()
         return [f"retrieval {asked} changes nothing in {domain}, which has no documents"]
 
