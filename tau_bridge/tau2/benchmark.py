@@ -157,7 +157,7 @@ class Tau2Benchmark(Benchmark):
         super().__init__()
         self.source = source
         self.engine = engine
-        """Of the checkout, if there is one; it plays where the options say so."""
+        """The engine of the checkout, if there is one; it plays where the options say so."""
 
     @classmethod
     def open(cls, variables: Mapping[str, str]) -> Self:

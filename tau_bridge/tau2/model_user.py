@@ -120,7 +120,7 @@ class RecordedModel:
         self._completion = completion
         self._recorder = recorder
         self.cost: float | None = None
-        """What the last call cost, in US dollars; None where unknown."""
+        """The cost of the last call, in US dollars; None where unknown."""
         self.step_id: str | None = None
         """The step of the last call."""
 

@@ -34,7 +34,7 @@ _MOST_QUOTED: Final = 500
 
 
 class Identity(BaseModel):
-    """What a worker says of its checkout."""
+    """A checkout, as its worker describes it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -65,7 +65,7 @@ class Identity(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Interpreter:
-    """How a worker is started.
+    """An interpreter that starts a worker.
 
     Args:
         python: The interpreter, which has the official engine.

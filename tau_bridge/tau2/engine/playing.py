@@ -109,7 +109,7 @@ class _Conversation:
     ended_there: bool = False
     """The engine ended it, and waits for the order to score it."""
     heard: list[Message] = field(default_factory=list)
-    """What has been seen here, for where the engine cannot say any more what was said."""
+    """The messages that were seen here, for when the engine cannot say any more what was said."""
 
     def __post_init__(self) -> None:
         self._agent: AgentSide | None = None

@@ -35,7 +35,7 @@ _Take = Callable[[JsonObject], None]
 
 @dataclass(frozen=True, kw_only=True)
 class EngineLimits:
-    """How long a worker may take.
+    """The times that a worker may take.
 
     Args:
         start_s: Seconds until it has imported the engine.

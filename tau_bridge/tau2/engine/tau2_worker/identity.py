@@ -1,4 +1,4 @@
-"""What a checkout is: where its package and data are, and their digests. Imports nothing of it."""
+"""The identity of a checkout: its package and data, and their digests. Imports nothing of it."""
 
 from __future__ import annotations
 
