@@ -58,7 +58,9 @@ def test_a_condition_put_into_a_sentence_never_leaves_the_plan_as_it_was_in_sile
     assume(condition != "never" or "Leave out" not in text)  # "leave out telecom and never mock"
     words = text.split(" ")
     at = round(place * len(words))
-    changed = silently(read_evaluation, " ".join([*words[:at], condition, *words[at:]]))
+    text_with = " ".join([*words[:at], condition, *words[at:]])
+    assume(not re.search("five of (17|three)", text_with))  # says of how many, and changes nothing
+    changed = silently(read_evaluation, text_with)
     before = read_evaluation(text).request
     assert changed is None or changed.request.model_copy(update={"warnings": ()}) != (
         before.model_copy(update={"warnings": ()})
