@@ -142,14 +142,14 @@ TOOL_NAMES: Mapping[str, ToolNames] = MappingProxyType(
         "mock": _MOCK,
         "retail": _RETAIL,
         "telecom": _TELECOM,
-        "telecom-workflow": _TELECOM,
     }
 )
 """The tools of every domain that can be played."""
-
+_OTHERS = {"telecom-workflow": _TELECOM}
+"""The tools of domains that only the official engine plays."""
 _NONE = ToolNames(agent=_tools(""), user=_tools(""))
 
 
 def tool_names(domain: str) -> ToolNames:
-    """Return the tools of a domain; none of one that only the official engine knows."""
-    return TOOL_NAMES.get(domain, _NONE)
+    """Return the tools of a domain; none where they are not known."""
+    return TOOL_NAMES.get(domain) or _OTHERS.get(domain, _NONE)

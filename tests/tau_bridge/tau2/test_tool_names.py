@@ -14,7 +14,6 @@ def test_the_whitelist_counts_the_tools_that_change_state():
         "mock": (2, 1),
         "retail": (7, 0),
         "telecom": (6, 15),
-        "telecom-workflow": (6, 15),
     }
 
 

@@ -8,6 +8,12 @@ from tau2.data_model.tasks import Task
 
 
 class Registry:
+    def __init__(self):
+        self.factories = {}
+
+    def register_agent_factory(self, factory, name):
+        self.factories[name] = factory
+
     def get_domains(self):
         return ["mock"]
 
