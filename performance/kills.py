@@ -42,7 +42,6 @@ ASKED = {
 }
 PATIENCE_S = 120
 AT_ONCE = 3
-LOADING = 503
 HEADERS = {"A2A-Version": "1.0"}
 PLAYER = b"adk_agent.service.playing.worker"
 ENDS = {signal.SIGINT: {130}, signal.SIGTERM: {130, 143}, signal.SIGKILL: {-9}}
@@ -151,12 +150,11 @@ served.lives = {}  # type: ignore[attr-defined]
 def call(http: httpx.Client, method: str, **params: object) -> dict[str, object]:
     """Call the service; it has to answer."""
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    until = time.monotonic() + PATIENCE_S
-    while (reply := http.post("/", json=body, headers=HEADERS)).status_code == LOADING:
-        if time.monotonic() > until:
-            raise RuntimeError(f"{method}: still loading")
-        time.sleep(0.1)
-    answer = reply.json()
+    reply = http.post("/", json=body, headers=HEADERS)
+    try:
+        answer = reply.json()
+    except ValueError:
+        raise RuntimeError(f"{method}: HTTP {reply.status_code}: {reply.text[:300]}") from None
     if "result" not in answer:
         raise RuntimeError(f"{method}: {answer}")
     return answer["result"]
