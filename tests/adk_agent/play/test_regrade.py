@@ -63,7 +63,9 @@ def regraded(tmp_path, capsys):
         }
         path = tmp_path / "results.json"
         path.write_text(json.dumps(results))
-        flags = argparse.Namespace(results=str(path), json=as_json, fresh_tasks=fresh_tasks)
+        flags = argparse.Namespace(
+            results=str(path), json=as_json, fresh_tasks=fresh_tasks, option=None
+        )
         code = run_command(command.execute, flags)
         captured = capsys.readouterr()
         return code, captured.out, captured.err
