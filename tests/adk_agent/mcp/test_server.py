@@ -146,12 +146,12 @@ async def test_a_trial_that_a_run_does_not_have_is_told_with_those_that_it_has(a
 
 
 async def test_a_plan_beyond_the_budget_is_played_only_once_it_is_confirmed(assistant):
-    request = "Evaluate the bundled null and oracle agents on all airline tasks, ten trials each"
+    request = "Evaluate builtin:null on mock, 30 trials each"
     async with assistant() as client:
         plan = await refused(client, "run_evaluation", request=request)
-        assert "1000 conversations" in plan
+        assert "270 conversations" in plan
         begun = await called(client, "run_evaluation", request=request, confirmed=True)
-        assert begun["trials"] == 1000
+        assert begun["trials"] == 270
         await called(client, "cancel_evaluation", run_id=begun["run_id"])
         ended = await called(client, "wait_for_evaluation", run_id=begun["run_id"])
         assert ended["state"] == "canceled"
@@ -203,6 +203,8 @@ def half_played(command, results_dir):
                 go_on.set()
                 process.kill()
                 process.wait()
+                for stream in (process.stdin, process.stdout, process.stderr):
+                    stream.close()
 
     return begin
 
