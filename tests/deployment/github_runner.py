@@ -34,6 +34,7 @@ class Runner:
     replaced: dict = field(default_factory=dict)
     environment: dict = field(default_factory=dict)
     github: dict = field(default_factory=dict)
+    most_seconds: int = 110
     log: str = ""
     summary: str = ""
     performed: list = field(default_factory=list)
@@ -80,7 +81,7 @@ class Runner:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=110,
+            timeout=self.most_seconds,
         )
         self.log += ended.stdout
         self.summary += files["GITHUB_STEP_SUMMARY"].read_text()

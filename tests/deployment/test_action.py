@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import httpx
 import pytest
 import yaml
 
@@ -130,9 +131,10 @@ def test_an_agent_is_started_waited_for_and_stopped(runner):
     assert code == 0, runner.log
     assert outputs["run"]
     assert "begun" in (runner.temp / "greenroom-agent.log").read_text()
-    pid = int(runner.known["steps.agent.outputs.pid"])
-    with pytest.raises(ProcessLookupError):
-        os.killpg(pid, 0)
+    assert runner.performed.index("Stop the agent") > runner.performed.index("Evaluate")
+    with pytest.raises(httpx.ConnectError):
+        while True:  # it was told to end, and does so soon
+            httpx.get(f"{url}/.well-known/agent-card.json")
 
 
 @pytest.mark.parametrize(
@@ -184,20 +186,29 @@ def test_an_input_that_cannot_be_used_is_2_and_says_which(runner, given, code, w
     assert words in runner.log
 
 
-TEXTS = (
-    *("agent", "agent_url", "agent_timeout", "config", "request", "domain", "num_tasks"),
-    *("num_trials", "flags", "fail_under", "baseline", "fail_on_regression", "name"),
-    "comment_author",
-)
+HOSTILE = ("$(touch pwned)", "`touch pwned`", "'; touch pwned; '", '"; touch pwned; "')
+STARTING = ("agent", "agent_url", "agent_timeout")
+EVALUATING = ("agent", "config", "domain", "num_tasks", "num_trials", "fail_under", "flags", "request")
+SHOWING = ("baseline", "fail_on_regression", "name", "comment_author")
 
 
-@pytest.mark.parametrize("attack", ["$(touch pwned)", "`touch pwned`", "'; touch pwned; '", '"; touch pwned; "'])
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", HOSTILE)
 def test_no_input_is_run_by_the_shell(runner, attack):
-    for name in TEXTS:
-        again(runner).run(**{"agent": "null", **OFFLINE, name: attack})
-        assert not list(runner.workspace.iterdir()), name
+    unsafe = {*STARTING, *EVALUATING, *SHOWING}
+    others = {"python_version", "agent_command", "comment", "token"}  # of no script, or a command
+    assert {name.replace("-", "_") for name in yaml.safe_load(ACTION)["inputs"]} == unsafe | others
+    for name in STARTING:
+        given = {"agent": "http://x", "agent_command": "true", name: attack}
+        assert runner.run(**given)[0] == 2
+        again(runner)
+    assert runner.run(**dict.fromkeys(EVALUATING, attack))[0] == 2
+    again(runner).run(agent="null", **OFFLINE, **dict.fromkeys(SHOWING, attack))
+    assert "Comment on the pull request" in runner.performed
+    assert not list(runner.workspace.iterdir())
 
 
+@pytest.mark.slow
 def test_a_later_run_replaces_the_comment_and_leaves_those_of_others_alone(runner, comments):
     marker = "<!-- greenroom: greenroom -->"
     comments.add(f"{marker}\nquoted by somebody", "somebody")
@@ -251,6 +262,7 @@ def baseline(runner):
     return {"baseline": "baseline", **options}
 
 
+@pytest.mark.slow
 def test_a_regression_against_the_baseline_is_told_and_fails_where_that_is_asked_for(
     runner, comments, baseline
 ):
@@ -264,6 +276,7 @@ def test_a_regression_against_the_baseline_is_told_and_fails_where_that_is_asked
     assert again(runner).run(agent="oracle", fail_on_regression="true", **baseline)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_baseline_of_other_data_is_stale_and_decides_nothing(runner, comments, baseline):
     path = runner.workspace / "baseline" / "report.json"
     report = json.loads(path.read_text())
@@ -283,9 +296,15 @@ def test_a_baseline_that_is_not_there_is_told(runner, comments):
 
 
 @pytest.mark.slow
-def test_the_step_that_installs_makes_a_greenroom_of_this_checkout(runner, tmp_path):
-    runner.replaced = {SETUP: lambda: runner.known.update({"steps.python.outputs.python-path": sys.executable})}
-    runner.environment |= {k: v for k, v in os.environ.items() if k.startswith(("PIP_", "UV_"))}
+@pytest.mark.timeout(600)
+def test_the_step_that_installs_makes_a_greenroom_of_this_checkout(runner):
+    def set_up():
+        runner.known["steps.python.outputs.python-path"] = sys._base_executable
+
+    runner.replaced = {SETUP: set_up}
+    runner.environment["HOME"] = os.environ["HOME"]  # pip's settings
+    runner.environment |= {k: v for k, v in os.environ.items() if k.startswith("PIP_")}
+    runner.most_seconds = 500
     code, outputs = runner.run(agent="oracle", **OFFLINE)
     assert code == 0, runner.log
     assert outputs["run"]
