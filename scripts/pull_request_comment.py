@@ -25,8 +25,9 @@ def main() -> int:
     name = os.environ["COMMENT_NAME"]
     if not NAME.fullmatch(name):
         print(
-            f"::error::name is {name!r}, but must be 1 to 60 letters, digits, spaces and . - _"
-            .replace("\n", " ")
+            f"::error::name is {name!r}, but must be 1 to 60 letters, digits, spaces and . - _".replace(
+                "\n", " "
+            )
         )
         return 2
     marker = f"<!-- greenroom: {name} -->"
@@ -72,7 +73,9 @@ def find(github: httpx.Client, number: str, marker: str, author: str) -> int | N
 def warn(why: str, request: httpx.Request | None = None) -> None:
     """Tell the person who reads the log, and GitHub's list of annotations."""
     what = "" if request is None else f" ({request.method} {request.url.path})"
-    told = f"the comment could not be written: {why}{what}; it needs permissions: pull-requests: write"
+    told = (
+        f"the comment could not be written: {why}{what}; it needs permissions: pull-requests: write"
+    )
     print(f"::warning::{' '.join(told.split())}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import os
 import signal
 import sys
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from adk_agent.tools import EvaluationTools
-
-logger = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,10 +59,12 @@ def execute(parsed: argparse.Namespace) -> int:
 async def _serve(server: MCPServer, tools: EvaluationTools) -> None:
     loop = asyncio.get_running_loop()
     ending: set[asyncio.Task[None]] = set()  # the loop itself keeps no task alive
+
+    def end(number: signal.Signals) -> None:
+        ending.add(loop.create_task(_end(number, tools)))
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(
-            number, lambda number=number: ending.add(loop.create_task(_end(number, tools)))
-        )
+        loop.add_signal_handler(number, end, number)
     await server.run_stdio_async()
 
 

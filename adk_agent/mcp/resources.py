@@ -38,15 +38,15 @@ class RunResources:
         self._redactor = redactor
 
     async def report(self, run: str) -> str:
-        """The report of a run, finished or not, in markdown."""  # noqa: D401 - a model reads it
+        """Return the report of a run, finished or not, in markdown."""
         return await _found(lambda: self._report(run))
 
     async def latest_report(self) -> str:
-        """The report of the newest run, in markdown."""  # noqa: D401 - a model reads it
+        """Return the report of the newest run, in markdown."""
         return await self.report("latest")
 
     async def trial(self, run: str, agent: str, domain: str, task: str, trial: str) -> str:
-        """How one trial ended, why, and its whole conversation, in markdown."""  # noqa: D401 - a model reads it
+        """Return how one trial ended, why, and its whole conversation, in markdown."""
         return await _found(lambda: self._trial(run, agent, domain, task, trial))
 
     def links(self, run_id: str) -> dict[str, object]:

@@ -82,6 +82,7 @@ class Runner:
             stderr=subprocess.STDOUT,
             text=True,
             timeout=self.most_seconds,
+            check=False,
         )
         self.log += ended.stdout
         self.summary += files["GITHUB_STEP_SUMMARY"].read_text()
@@ -106,7 +107,9 @@ class Runner:
 
     def value(self, expression):
         if "||" in expression:
-            return next(filter(None, (self.value(each.strip()) for each in expression.split("||"))), "")
+            return next(
+                filter(None, (self.value(each.strip()) for each in expression.split("||"))), ""
+            )
         if expression.startswith("'"):
             return expression.strip("'")
         assert re.fullmatch(r"(inputs|github|steps)\.[\w.-]+", expression), expression
