@@ -45,14 +45,15 @@ def test_gitlabs_job_gates_and_leaves_its_files(tmp_path, programs_that_start_at
     monkeypatch.setenv("PATH", f"{programs_that_start_at_once}:/usr/bin:/bin")
     for name, value in job["variables"].items():
         monkeypatch.setenv(name, value)
-    ended = subprocess.run(
-        ["bash", "-e", "-c", f"trap 'kill %1' EXIT\n{moved}"],
-        cwd=tmp_path,
-        stdout=(tmp_path / "log").open("w"),
-        stderr=subprocess.STDOUT,
-        timeout=100,
-        check=False,
-    )
+    with (tmp_path / "log").open("w") as output:  # a pipe would stay open as long as the agent
+        ended = subprocess.run(
+            ["bash", "-e", "-c", f"trap 'kill %1' EXIT\n{moved}"],
+            cwd=tmp_path,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            timeout=100,
+            check=False,
+        )
     log = (tmp_path / "log").read_text()
     assert ended.returncode == 1, log
     assert "is below 0.6" in log
