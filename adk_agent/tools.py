@@ -1,4 +1,4 @@
-"""EvaluationTools: the green agent as six functions, for agents and for Python code.
+"""EvaluationTools: the green agent as seven functions, for agents and for Python code.
 
     async with EvaluationTools(Assembly(settings=Settings.load())) as tools:
         agent = LlmAgent(..., tools=list(tools.functions))
@@ -28,7 +28,7 @@ from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.lookup import LookupTools, answered, as_text
 from adk_agent.results.progress import Progress
 from adk_agent.runs.results import results_row
-from adk_agent.runs.tracking import read_status
+from adk_agent.runs.tracking import RunStatus, read_status, request_cancel
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError
@@ -40,7 +40,7 @@ MAX_RUNNING = 16
 
 
 class EvaluationTools(LookupTools):
-    """The six tools. Owns the evaluations that it started; its creator closes it.
+    """The seven tools. Owns the evaluations that it started; its creator closes it.
 
     Args:
         assembly: The parts of an evaluation.
@@ -68,12 +68,13 @@ class EvaluationTools(LookupTools):
 
     @property
     def functions(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
-        """The six tools, for an agent's `tools`."""
+        """The seven tools, for an agent's `tools`."""
         return (
             *super().functions,
             self.run_evaluation,
             self.get_evaluation_status,
             self.get_evaluation_results,
+            self.cancel_evaluation,
         )
 
     async def run_evaluation(self, request: str, confirmed: bool = False) -> dict[str, Any]:
@@ -102,7 +103,7 @@ class EvaluationTools(LookupTools):
             state (running, complete, incomplete, interrupted, canceled or failed), progress (done
             and total trials, passed, seconds_left ...), problem (why it ended, or null); or error.
         """
-        return await answered(asyncio.to_thread(self._status, run_id))
+        return await answered(self._shown_status(run_id))
 
     async def get_evaluation_results(self, run_id: str) -> dict[str, Any]:
         """Return the results of an evaluation, so far or final.
@@ -115,6 +116,18 @@ class EvaluationTools(LookupTools):
             words; files, the paths of the full report; or error.
         """
         return await answered(asyncio.to_thread(self._results, run_id))
+
+    async def cancel_evaluation(self, run_id: str) -> dict[str, Any]:
+        """Ask a running evaluation to stop; finished trials are kept.
+
+        Args:
+            run_id: The id that run_evaluation returned.
+
+        Returns:
+            state and progress as they were; get_evaluation_status says when it has stopped; or
+            error.
+        """
+        return await answered(asyncio.to_thread(self._cancel, run_id))
 
     async def start(self, request: str, *, confirmed: bool = False) -> tuple[str, EvaluationPlan]:
         """Start an evaluation in the background; return its id and plan once it is on disk.
@@ -136,7 +149,7 @@ class EvaluationTools(LookupTools):
         if len(self._running) >= MAX_RUNNING:
             raise RequestError(
                 f"{MAX_RUNNING} evaluations are already running here: wait until one has ended, "
-                "or cancel one with: greenroom cancel RUN"
+                "or cancel one with cancel_evaluation, or with: greenroom cancel RUN"
             )
         run_id = deps.new_run_id()
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -147,6 +160,15 @@ class EvaluationTools(LookupTools):
         if not begun.done():
             task.result()  # raises the error
         return run_id, plan
+
+    async def status(self, run_id: str) -> RunStatus:
+        """Return the state and the progress of an evaluation.
+
+        Raises:
+            RequestError: There is no such run.
+            StorageError: Its status cannot be read.
+        """
+        return await asyncio.to_thread(read_status, self._results_dir, as_text("run_id", run_id))
 
     async def finished(self, run_id: str) -> None:
         """Wait until an evaluation that was started here has ended."""
@@ -201,8 +223,11 @@ class EvaluationTools(LookupTools):
             raise RequestError(words_of(reply))
         return reply.plan, self._assembly.evaluation_deps(benchmarks)
 
-    def _status(self, run_id: str) -> dict[str, Any]:
-        return read_status(self._results_dir, as_text("run_id", run_id)).model_dump(mode="json")
+    async def _shown_status(self, run_id: str) -> dict[str, Any]:
+        return (await self.status(run_id)).model_dump(mode="json")
+
+    def _cancel(self, run_id: str) -> dict[str, Any]:
+        return request_cancel(self._results_dir, as_text("run_id", run_id)).model_dump(mode="json")
 
     def _results(self, run_id: str) -> dict[str, Any]:
         return results_row(self._results_dir, as_text("run_id", run_id))

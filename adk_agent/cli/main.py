@@ -40,6 +40,7 @@ COMMANDS = {
     "regrade": "score recorded conversations again",
     "tasks": "begin, import and check files of your own tasks",
     "serve": "serve Greenroom itself as an A2A agent",
+    "mcp": "serve Greenroom's tools to a coding assistant over MCP",
     "agent": "start a bundled agent to try things with",
     "completion": "print what makes a shell complete commands and runs",
 }

@@ -40,7 +40,7 @@ _SAID_TASK = re.compile(
     r"""\btask\s+(?:(?P<quote>["'`])(?P<quoted>[^"'`]+)(?P=quote)|(?P<id>\w+(?:[-_.]\w+)+))"""
 )
 """A task that is named by what can only be an id."""
-_SPEAKERS = {"user": "user", "assistant": "agent", "tool": "tool", "system": "system"}
+SPEAKERS = {"user": "user", "assistant": "agent", "tool": "tool", "system": "system"}
 
 
 def why(intent: Why, status: RunStatus, rows: Sequence[TrialRow], deps: ConversationDeps) -> Answer:
@@ -176,16 +176,21 @@ def trial_text(row: TrialRow, stored: StoredTrials, redactor: ModelRedactor) -> 
     Raises:
         StorageError: The trial cannot be read.
     """
-    shown = redactor.model(row)
-    lines = [f"**{short(shown.participant)}, trial {shown.trial}**: {outcome(shown)}"]
-    lines += [f"- not met: {each}" for each in _missed(shown)]
-    if shown.diagnosis is not None:
-        lines += [f"- {each}" for each in _evidence(shown.diagnosis)]
+    lines = verdict_lines(redactor.model(row))
     for record in stored.records({row.key}):
         departure = row.diagnosis.departure if row.diagnosis is not None else None
         messages = redactor.model(record.model_copy(update={"evaluations": ()})).messages
         lines += ["", *_excerpt(messages, departure.message if departure is not None else None)]
     return "\n".join(lines)
+
+
+def verdict_lines(row: TrialRow) -> list[str]:
+    """Return how a trial ended, what was missed, and the calls that differ."""
+    lines = [f"**{short(row.participant)}, trial {row.trial}**: {outcome(row)}"]
+    lines += [f"- not met: {each}" for each in _missed(row)]
+    if row.diagnosis is not None:
+        lines += [f"- {each}" for each in _evidence(row.diagnosis)]
+    return lines
 
 
 def _missed(row: TrialRow) -> list[str]:
@@ -247,7 +252,7 @@ def _excerpt(messages: Sequence[Mapping[str, Any]], departure: int | None) -> li
 
 def _message(message: Mapping[str, Any]) -> list[str]:
     role = str(message.get("role", ""))
-    speaker = _SPEAKERS.get(role, short(role, 20))
+    speaker = SPEAKERS.get(role, short(role, 20))
     lines = []
     content = message.get("content")
     if isinstance(content, str) and content.strip():

@@ -24,11 +24,12 @@ def summary(found: RunComparison) -> str:
     lines += [f"warning: {warning}" for warning in found.warnings]
     for row in found.agents:
         lines += ["", *_agent_lines(row)]
-    lines += ["", *map(_headline_line, found.headlines)] if found.headlines else []
+    lines += ["", *map(headline_line, found.headlines)] if found.headlines else []
     return escape_controls("\n".join(lines)) + "\n"
 
 
-def _headline_line(row: HeadlineComparison) -> str:
+def headline_line(row: HeadlineComparison) -> str:
+    """Say how a headline of the second run stands against the first."""
     by = row.comparison
     apart = row.only_first + row.only_second
     otherwise = (
@@ -37,14 +38,15 @@ def _headline_line(row: HeadlineComparison) -> str:
         else f", with failed trials counted the other way {row.best_case.difference:+.3f}"
     )
     return (
-        f"{_name(row)} in {row.domain}, {row.name}: {row.verdict}: {by.first:.3f} before, "
+        f"{name_of(row)} in {row.domain}, {row.name}: {row.verdict}: {by.first:.3f} before, "
         f"{by.second:.3f} now, difference {by.difference:+.3f} (95 % interval "
         f"{by.interval.low:+.2f} to {by.interval.high:+.2f}){otherwise}, over {by.tasks} tasks, "
         f"p = {by.p_value:.4f}{f'; not compared: {apart} tasks' if apart else ''}"
     )
 
 
-def _name(row: PairedComparison) -> str:
+def name_of(row: PairedComparison) -> str:
+    """Return the address of the second agent, and of the first if it is another."""
     if row.first_agent == row.second_agent:
         return row.second_agent
     return f"{row.second_agent} (before: {row.first_agent})"
@@ -54,7 +56,7 @@ def _agent_lines(row: AgentComparison) -> list[str]:
     by = row.comparison
     where = f" in {' and '.join(row.domains)}" if row.domains else ""
     lines = [
-        f"{_name(row)}{where}: {_verdict_line(row)}",
+        f"{name_of(row)}{where}: {verdict_line(row)}",
         f"  pass^1: {by.first:.3f} before, {by.second:.3f} now, difference {by.difference:+.3f} "
         f"(95 % interval {by.interval.low:+.2f} to {by.interval.high:+.2f}), over {by.tasks} tasks",
         f"  sign-flip permutation test over tasks: p = {by.p_value:.4f}"
@@ -87,7 +89,8 @@ def _figure(metric: str, value: float, *, named: bool = True) -> str:
     return f"{metric.removesuffix('_ms')}: {shown}" if named else shown
 
 
-def _verdict_line(row: AgentComparison) -> str:
+def verdict_line(row: AgentComparison) -> str:
+    """Return the verdict on the second run; if failed trials decide it, both readings."""
     if row.verdict == "no difference":
         return f"no significant difference (p = {row.comparison.p_value:.2g})"
     if row.verdict != "undecided" or row.best_case is None:

@@ -1,4 +1,4 @@
-"""The six tools: as functions, as an ADK agent's tools, and the three that the selector has."""
+"""The seven tools: as functions, as an ADK agent's tools, and the three that the selector has."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("quick_start")
 SENTENCE = "Evaluate shop-bot on mock tasks create_task_1 and update_task_1"
 NAMES = [
     *("register_agent", "list_tasks", "find_tasks", "run_evaluation"),
-    *("get_evaluation_status", "get_evaluation_results"),
+    *("get_evaluation_status", "get_evaluation_results", "cancel_evaluation"),
 ]
 
 

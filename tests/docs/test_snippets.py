@@ -7,6 +7,7 @@ A page is one session in a folder of its own, read from top to bottom:
   after `make setup`, is `greenroom`.
 - ```python: a script that must end with exit code 0.
 - ```json: must be JSON.
+- ```yaml: must be YAML with keys; tests/deployment/test_ci_page.py performs it.
 - ```http: a request that is sent to a server of the page; `tests/docs/conftest.py` says how.
 
 A comment right above a block says what else is meant:
@@ -44,11 +45,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
-LANGUAGES = ("console", "python", "json", "text", "http", "toml")
+LANGUAGES = ("console", "python", "json", "text", "http", "toml", "yaml")
 PROGRAMS = ("greenroom", "python", "ls", "cat", "printf")
 """What a command that is run may begin with: what every machine with this project has."""
 OPTIONAL = ("curl",)
@@ -214,6 +216,8 @@ class Session:
             self._exchange.ask(self._moved(block.body))
         elif block.language == "json":
             self._play_json(json.loads(block.body), block.marker, where)
+        elif block.language == "yaml":
+            assert isinstance(yaml.safe_load(block.body), dict), where
 
     def _play_json(self, value, marker, where):
         loosely = "loosely" in marker

@@ -79,3 +79,20 @@ def test_an_id_that_somebody_wrote_into_a_report_is_shown_as_text(shell, results
     assert code in (0, 3)
     assert not set(out + complaint) & {"\x1b", "\x07", "\u202e"}
     assert code == 3 or "[bold]y[/bold]" in out
+
+
+def test_markdown_has_the_baseline_beside_the_run_and_says_where_there_is_none(shell):
+    assert shell(*RUN, "--quiet")[0] == 0
+    code, out, complaint = shell("results", "--markdown", "--baseline", "nowhere")
+    assert code == 0
+    assert out.startswith("### Greenroom: run ")
+    assert "#### No baseline\n\n- there is no run 'nowhere'" in out
+    assert "--baseline: there is no run 'nowhere'" in complaint
+    assert shell(*RUN, "--quiet")[0] == 0
+    code, out, complaint = shell("results", "--markdown", "--baseline", "previous")
+    assert (code, complaint) == (0, "")
+    assert "#### Against the baseline, run " in out
+    assert "no significant difference" in out
+    code, _, complaint = shell("results", "--baseline", "previous")
+    assert code == 2
+    assert "--baseline goes with --markdown" in complaint
