@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.base import Evaluation, EvaluationContext
 from evals.driver import EvaluatorRegistry
 from tau_bridge.trace_file import TraceEntry
+from tau_bridge.trace_formats.recognising import FORMATS
 
 GRAPH_PARTS = ("metrics", "labels", "findings", "graph", "thresholds", "percentiles", "problems")
 """The parts of the graph evaluator's details that a scored trace shows at its top."""
 _BESIDE = (
     "id",
     "trace_id",
+    "format",
     "status",
     "reason",
     "error",
@@ -41,7 +43,12 @@ async def score_entry(
         versions: Printed with the result.
     """
     if entry.trace is None:
-        return {"id": entry.id, "status": "failed", "error": entry.error}
+        return {
+            "id": entry.id,
+            "format": entry.format,
+            "status": "failed",
+            "error": entry.error,
+        }
     context = EvaluationContext(
         trace=entry.trace,
         roster=entry.roster if entry.roster is not None else tuple(roster) if roster else None,
@@ -53,6 +60,7 @@ async def score_entry(
     return {
         "id": entry.id,
         "trace_id": entry.trace.trace_id,
+        "format": entry.format,
         "status": graph.status if graph is not None else "scored",
         "reason": graph.reason if graph is not None else None,
         **_graph_parts(graph),
@@ -63,9 +71,26 @@ async def score_entry(
             for name, each in evaluations.items()
         },
         "reading_problems": list(entry.problems),
-        "warnings": [w for e in (graph, *evaluations.values()) if e for w in e.warnings],
+        "warnings": [
+            *_of_the_format(entry),
+            *(w for e in (graph, *evaluations.values()) if e for w in e.warnings),
+        ],
         "versions": dict(versions),
     }
+
+
+def _of_the_format(entry: TraceEntry) -> Iterator[str]:
+    """Yield what limits the figures because of where the trace comes from."""
+    if entry.format != "trace":
+        yield (
+            f"read from {FORMATS[entry.format]}: every step was reported by what wrote it, and "
+            "Greenroom observed none"
+        )
+    if entry.format == "messages":
+        yield (
+            "each message counts as a call, a reply too, so ping_pong and reciprocity tell who "
+            "spoke after whom"
+        )
 
 
 def _graph_parts(graph: Evaluation | None) -> dict[str, Any]:
