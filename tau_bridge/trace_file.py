@@ -132,8 +132,9 @@ def _entries(path: Path, format_: Format | None, max_bytes: int) -> Iterator[Tra
                 line = text.line
                 yield from _entries_of(text, format_, collected)
         except _BROKEN as exc:
-            msg = f"{str(path)!r} is damaged after line {line}: {exc}; was it copied whole?"
-            yield TraceEntry(id=f"line-{line + 1}", line=line + 1, error=msg)
+            line += 1
+            msg = f"{str(path)!r} is damaged after line {line - 1}: {exc}; was it copied whole?"
+            yield TraceEntry(id=f"line-{line}", line=line, error=msg)
     if line == 0:
         yield TraceEntry(id="line-1", line=1, error=f"{str(path)!r} is empty: {_EXPECTED}")
     yield from collected.entries()

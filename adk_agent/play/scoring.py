@@ -60,7 +60,6 @@ async def score_entry(
     return {
         "id": entry.id,
         "trace_id": entry.trace.trace_id,
-        "format": entry.format,
         "status": graph.status if graph is not None else "scored",
         "reason": graph.reason if graph is not None else None,
         **_graph_parts(graph),
@@ -70,6 +69,7 @@ async def score_entry(
             )
             for name, each in evaluations.items()
         },
+        "format": entry.format,
         "reading_problems": list(entry.problems),
         "warnings": [
             *_of_the_format(entry),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from evals.graph.handoffs import UNKNOWN_ARGUMENTS
+from evals.graph.handoffs import UNKNOWN_ARGUMENTS, UNKNOWN_OUTCOMES
 from evals.graph.interactions import Call, Interactions
 from evals.graph.memoize import memoize
 from evals.graph.metric import Computed, Detailed, Metric, PerAgent, Undefined
@@ -27,7 +27,6 @@ from evals.graph.repeats import inner_steps
 
 NO_STEP = "empty: no call of an agent or a tool"
 NO_FAILURE = "no failed call"
-UNKNOWN_OUTCOMES = "unknown outcomes: the trace does not record whether calls failed"
 UNKNOWN_CALLERS = "unknown callers: no step above shows what the callers of the failed calls did"
 
 

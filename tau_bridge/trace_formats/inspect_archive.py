@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tau_bridge.a2a.traceability import ReportError
 from tau_bridge.errors import DataError
@@ -27,9 +27,7 @@ def is_archive(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def reports_in_archive(
-    path: Path, *, max_bytes: int
-) -> Iterator[tuple[str, Report | ReportError]]:
+def reports_in_archive(path: Path, *, max_bytes: int) -> Iterator[tuple[str, Report | ReportError]]:
     """Yield the id and the report of each sample, or why there is none; one sample at a time."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -68,15 +66,19 @@ def _of_member(
 ) -> tuple[str, Report | ReportError]:
     fallback = member.filename.removeprefix(_SAMPLES).removesuffix(".json")
     try:
-        with archive.open(member) as file:
-            raw = file.read(max_bytes + 1)
-        if len(raw) > max_bytes:
-            raise ReportError(_too_long(member, max_bytes))
-        value: Any = parse_json(JsonText(line=1, text=raw.decode("utf-8-sig"))).value
-        return report_of_sample(value, fallback)
+        text = _text_of(archive, member, max_bytes)
+        return report_of_sample(parse_json(JsonText(line=1, text=text)).value, fallback)
     except UnicodeDecodeError as exc:
         return fallback, ReportError(f"{member.filename}: not UTF-8 ({exc.reason})")
     except (*_BROKEN, OSError) as exc:
         return fallback, ReportError(f"{member.filename} is damaged: {exc}")
     except ReportError as exc:
         return fallback, ReportError(f"{member.filename}: {exc}")
+
+
+def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, max_bytes: int) -> str:
+    with archive.open(member) as file:
+        raw = file.read(max_bytes + 1)
+    if len(raw) > max_bytes:
+        raise ReportError(_too_long(member, max_bytes))
+    return raw.decode("utf-8-sig")

@@ -147,7 +147,9 @@ class _Reader:
         else:
             act = self._tool(event, key) if kind == "tool" else self._model(event, key)
             within = event.get("span_id")
-            act.parent = str(within) if within is not None and str(within) in self._spans else parent
+            act.parent = (
+                str(within) if within is not None and str(within) in self._spans else parent
+            )
             self._acts.append((act, kind))
             if depth < _MAX_DEPTH:
                 self.read(event.get("events"), act.id, depth + 1)

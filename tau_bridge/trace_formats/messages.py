@@ -175,13 +175,13 @@ def _calls(given: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     listed = given.get("tool_calls")
     if given.get("type") == "ToolCallRequestEvent":
         listed = given["content"]
-    found = [each for each in listed if isinstance(each, Mapping)] if _is_list(listed) else []
+    found = _objects_in(listed)
     alone = given.get("function_call")
     return [*found, alone] if isinstance(alone, Mapping) else found
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
+def _objects_in(value: Any) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
 def _results(messages: Sequence[Any]) -> dict[str, str]:
@@ -191,10 +191,8 @@ def _results(messages: Sequence[Any]) -> dict[str, str]:
         if isinstance(given, Mapping) and given.get("tool_call_id") is not None:
             found.setdefault(str(given["tool_call_id"]), _text(given.get("content")))
         if isinstance(given, Mapping) and given.get("type") == "ToolCallExecutionEvent":
-            listed = given.get("content")
-            for each in listed if isinstance(listed, list) else ():
-                if isinstance(each, Mapping):
-                    found.setdefault(str(each.get("call_id")), _text(each.get("content")))
+            for each in _objects_in(given.get("content")):
+                found.setdefault(str(each.get("call_id")), _text(each.get("content")))
     return found
 
 

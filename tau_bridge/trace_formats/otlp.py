@@ -295,9 +295,7 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
-def _texts(
-    span: Span, kind: ActivityKind, problems: Counter[str]
-) -> tuple[str | None, str | None]:
+def _texts(span: Span, kind: ActivityKind, problems: Counter[str]) -> tuple[str | None, str | None]:
     """Return what was asked and what came back; of another span only where it may be a graph."""
     if kind is ActivityKind.OTHER and not _may_be_graph(span):
         return None, None
