@@ -43,12 +43,7 @@ async def score_entry(
         versions: Printed with the result.
     """
     if entry.trace is None:
-        return {
-            "id": entry.id,
-            "format": entry.format,
-            "status": "failed",
-            "error": entry.error,
-        }
+        return {"id": entry.id, "status": "failed", "error": entry.error}
     context = EvaluationContext(
         trace=entry.trace,
         roster=entry.roster if entry.roster is not None else tuple(roster) if roster else None,
