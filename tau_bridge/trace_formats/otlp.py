@@ -68,6 +68,8 @@ _OWN_MARKS: Final = (CALLER_KIND, CONTRADICTION, NOT_BELIEVED)
 _NODE: Final = "langgraph_node"
 _INNER_NODES: Final = frozenset(("agent", "model", "tools"))
 """Nodes of LangGraph's ready-made agent: parts of it, although OpenInference calls one an agent."""
+_TIMES_END: Final = 2**64
+"""Times of OTLP are whole numbers of 64 bits."""
 _BROKEN: Final = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
 
@@ -185,8 +187,10 @@ def _with_times(given: Mapping[str, Any], problems: Counter[str]) -> Mapping[str
     times = {}
     for key in ("startTimeUnixNano", "endTimeUnixNano"):
         try:
-            times[key] = max(0, int(given.get(key) or 0))
+            times[key] = int(given.get(key) or 0)
         except (TypeError, ValueError, OverflowError):
+            times[key] = -1
+        if not 0 <= times[key] < _TIMES_END:
             problems[f"span whose {key} is no time: not used"] += 1
             times[key] = 0
     return {**given, **times}

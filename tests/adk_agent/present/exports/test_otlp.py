@@ -115,7 +115,7 @@ def test_score_reads_the_spans_as_the_calls_that_were_made(lines, played, tmp_pa
     path = tmp_path / "spans.jsonl"
     path.write_text("\n".join(lines))
     read = list(read_trace_file(path))
-    records = [record for record in load_trials(played.results_dir, played.run_id)]
+    records = list(load_trials(played.results_dir, played.run_id))
     assert [entry.error for entry in read] == [None] * len(records)
     for entry, record in zip(read, records, strict=True):
         assert entry.id == wire_trace_id(record.trace.trace_id)
