@@ -32,6 +32,9 @@ USER = "user"
 NOT_BELIEVED = "not_believed"
 """Additional attribute of a reported call that the assessor should have observed, and did not. Such
 a call is kept, and counts in nothing that is computed."""
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""Additional attribute of a step whose record cannot tell whether it failed, such as a message in a
+log. Where one has it, what counts failures is undefined."""
 CONTRADICTION = "contradiction"
 """Additional attribute of a step about which observation and report differ; says how."""
 

@@ -1,10 +1,10 @@
-"""Logs of Inspect AI, checked and written by its own models. Imports it when it is needed."""
+"""Logs of Inspect AI, written and read by its own models. Imports it when it is needed."""
 
 from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +44,26 @@ def log_text(fields: Mapping[str, Any]) -> str:
         path = Path(folder) / "log.json"
         write_eval_log(log, str(path), format="json")
         return path.read_text(encoding="utf-8")
+
+
+def read_samples(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a log as JSON values, one at a time.
+
+    Raises:
+        DataError: Inspect is not installed, or it cannot read the log.
+    """
+    if importlib.util.find_spec("inspect_ai") is None:
+        raise DataError(
+            f"{path.name} is packed with Zstandard, which takes inspect-ai to read: pip install "
+            "'inspect-ai>=0.3', or write the log with log_format='json'"
+        )
+    # Takes seconds to import, and is not installed everywhere.
+    from inspect_ai.log import read_eval_log_samples
+
+    try:
+        for sample in read_eval_log_samples(
+            str(path), all_samples_required=False, resolve_attachments=True
+        ):
+            yield sample.model_dump(mode="json")
+    except (ValueError, OSError, RuntimeError, IndexError, KeyError) as exc:
+        raise DataError(f"inspect-ai cannot read {path.name}: {type(exc).__name__}: {exc}") from exc

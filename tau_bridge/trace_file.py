@@ -1,15 +1,15 @@
 """read_trace_file: the traces in a file that a user gives, in any of the forms they come in.
 
 One JSON document, or JSON lines; plain or gzip; each a trace of ours, a ResponseTrace, A2A JSON
-that carries one, or an object with `trace` and what belongs to it. What cannot be read becomes an
-entry that says why, and the others go on.
+that carries one, an object with `trace` and what belongs to it, or one of the formats of other
+tools in `trace_formats`. What cannot be read becomes an entry that says why, and the others go on.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +27,12 @@ from tau_bridge.a2a.traceability import (
 )
 from tau_bridge.json_texts import MAX_TEXT_BYTES, JsonText, json_texts, open_json, parse_json
 from tau_bridge.recorder import MAX_NAME_CHARS, shorten
+from tau_bridge.trace_formats.activities import Report
+from tau_bridge.trace_formats.inspect_archive import is_archive, reports_in_archive
+from tau_bridge.trace_formats.inspect_samples import inspect_reports
+from tau_bridge.trace_formats.messages import is_message, messages_in, report_of_messages
+from tau_bridge.trace_formats.otlp import SpanCollector
+from tau_bridge.trace_formats.recognising import Format, recognise
 from tau_bridge.trace_merging import Merged, merge
 
 _SHOWN_FAULTS: Final = 3
@@ -35,7 +41,8 @@ MAX_MEMBERS: Final = 20_000
 _BROKEN: Final = (OSError, EOFError, zlib.error)
 _EXPECTED: Final = (
     "expected a trace (an object with a list 'steps'), an object with 'trace', or an A2A message,"
-    " task or artifact with a ResponseTrace in its metadata"
+    " task or artifact with a ResponseTrace in its metadata, OpenTelemetry spans ('resourceSpans'),"
+    " a log of Inspect, or a list of messages with 'content' and 'role' or 'name'"
 )
 
 
@@ -56,16 +63,32 @@ class TraceEntry:
     answer: str | None = None
     expected: str | None = None
     problems: tuple[str, ...] = ()
+    format: Format = "trace"
+    """Every step of a format other than `trace` is reported, whatever the file says."""
 
 
-def read_trace_file(path: Path, *, max_text_bytes: int = MAX_TEXT_BYTES) -> Iterator[TraceEntry]:
+def read_trace_file(
+    path: Path, *, format_: Format | None = None, max_text_bytes: int = MAX_TEXT_BYTES
+) -> Iterator[TraceEntry]:
     """Yield the traces of a file, one by one, in its order.
+
+    Spans, and messages that stand one a line, come when the file has been read to its end: until
+    then any further line may belong to them.
+
+    Args:
+        path: The file.
+        format_: Its format; recognised by the content of each document or line if it is None.
+        max_text_bytes: Bytes of one line, or of a document.
 
     Raises:
         ReportError: The file cannot be opened. This is raised at once, not with the first entry.
     """
     open_json(path).close()
-    return _entries(path, max_text_bytes)
+    if is_archive(path):
+        if format_ not in (None, "inspect"):
+            raise ReportError(f"{str(path)!r} is a zip archive, so no file of format {format_!r}")
+        return _of_reports(reports_in_archive(path, max_bytes=max_text_bytes), 1, "inspect")
+    return _entries(path, format_, max_text_bytes)
 
 
 def read_roster(path: Path) -> tuple[str, ...]:
@@ -100,37 +123,146 @@ def _has(value: Any, key: str) -> bool:
     return isinstance(value, Mapping) and key in value
 
 
-def _entries(path: Path, max_bytes: int) -> Iterator[TraceEntry]:
+def _entries(path: Path, format_: Format | None, max_bytes: int) -> Iterator[TraceEntry]:
     line = 0
+    collected = _Collected()
     with open_json(path) as file:
         try:
             for text in json_texts(file, max_bytes=max_bytes):
                 line = text.line
-                yield from _entries_of(text)
+                yield from _entries_of(text, format_, collected)
         except _BROKEN as exc:
-            msg = f"{str(path)!r} is damaged after line {line}: {exc}; was it copied whole?"
-            yield TraceEntry(id=f"line-{line + 1}", line=line + 1, error=msg)
-            return
+            line += 1
+            msg = f"{str(path)!r} is damaged after line {line - 1}: {exc}; was it copied whole?"
+            yield TraceEntry(id=f"line-{line}", line=line, error=msg)
     if line == 0:
         yield TraceEntry(id="line-1", line=1, error=f"{str(path)!r} is empty: {_EXPECTED}")
+    yield from collected.entries()
 
 
-def _entries_of(text: JsonText) -> Iterator[TraceEntry]:
+class _Collected:
+    """What is only whole at the end of the file: spans, and messages one a line."""
+
+    def __init__(self) -> None:
+        self._spans = SpanCollector()
+        self._messages: list[Any] = []
+        self._problems: list[str] = []
+        self._first: dict[Format, int] = {}
+
+    def add_spans(self, bodies: list[Any], problems: tuple[str, ...], line: int) -> None:
+        self._first.setdefault("otlp", line)
+        for body in bodies:
+            self._spans.add(body, problems)
+            problems = ()
+
+    def add_message(self, message: Any, problems: tuple[str, ...], line: int) -> None:
+        self._first.setdefault("messages", line)
+        self._messages.append(message)
+        self._problems.extend(problems)
+
+    def entries(self) -> Iterator[TraceEntry]:
+        if "otlp" in self._first:
+            yield from _of_reports(self._spans.reports(), self._first["otlp"], "otlp")
+        if "messages" in self._first:
+            position = _Position(line=self._first["messages"], path="$", fallback_id="messages")
+            yield _of_messages({}, self._messages, position, tuple(self._problems))
+
+
+def _of_reports(
+    reports: Iterable[tuple[str, Report | ReportError]], line: int, format_: Format
+) -> Iterator[TraceEntry]:
+    for trace_id, report in reports:
+        entry_id = trace_id or f"line-{line}"
+        try:
+            if isinstance(report, ReportError):
+                raise report
+            yield _of_report(entry_id, report, line, format_)
+        except ReportError as exc:
+            yield TraceEntry(id=entry_id, line=line, error=str(exc), format=format_)
+
+
+def _of_report(entry_id: str, report: Report, line: int, format_: Format) -> TraceEntry:
+    found = read_response_trace(report.value, reporter=None, limits=FILE_LIMITS)
+    return TraceEntry(
+        id=entry_id,
+        line=line,
+        trace=found.as_trace(found.trace_id or entry_id),
+        answer=report.answer,
+        expected=report.expected,
+        problems=(*report.problems, *found.problems),
+        format=format_,
+    )
+
+
+def _of_messages(
+    about: Any, messages: list[Any], position: _Position, problems: tuple[str, ...]
+) -> TraceEntry:
+    about = about if isinstance(about, Mapping) else {}
+    entry_id = _given_id(about) or position.fallback_id
+    try:
+        entry = _of_report(
+            entry_id, report_of_messages(entry_id, messages), position.line, "messages"
+        )
+        return replace(
+            entry,
+            roster=_roster(about, position),
+            answer=_text(about, ("answer",), position),
+            expected=_text(about, ("expected", "expected_answer"), position),
+            problems=(*problems, *entry.problems),
+        )
+    except ReportError as exc:
+        error = f"line {position.line}: {exc}"
+        return TraceEntry(id=entry_id, line=position.line, error=error, format="messages")
+
+
+def _entries_of(
+    text: JsonText, format_: Format | None, collected: _Collected
+) -> Iterator[TraceEntry]:
+    position = _Position(line=text.line, path="$", fallback_id=f"line-{text.line}")
     try:
         parsed = parse_json(text)
+        value = parsed.value
+        found = format_ or recognise(value)
+        if found == "otlp":
+            bodies = value if isinstance(value, list) else [value]
+            collected.add_spans(bodies, parsed.problems, text.line)
+            return
+        if found == "inspect":
+            yield from _of_reports(inspect_reports(value), text.line, "inspect")
+            return
     except ReportError as exc:
-        yield TraceEntry(id=f"line-{text.line}", line=text.line, error=str(exc))
+        place = "" if str(exc).startswith("line ") else f"line {text.line}: "
+        yield TraceEntry(id=position.fallback_id, line=text.line, error=f"{place}{exc}")
         return
-    value = parsed.value
-    if isinstance(value, list) and value and not is_step(value[0]):
+    if found == "messages" and is_message(value):
+        collected.add_message(value, parsed.problems, text.line)
+    elif found == "messages" and (messages := messages_in(value)) is not None:
+        yield _of_messages(value, messages, position, parsed.problems)
+    elif isinstance(value, list) and value and not is_step(value[0]):
         for at, item in enumerate(value):
             position = _Position(
                 line=text.line, path=f"$[{at}]", fallback_id=f"line-{text.line}-{at}"
             )
-            yield _entry(item, position, parsed.problems if at == 0 else ())
+            yield _item(item, position, parsed.problems if at == 0 else (), format_)
     else:
-        position = _Position(line=text.line, path="$", fallback_id=f"line-{text.line}")
-        yield _entry(value, position, parsed.problems)
+        yield _item(value, position, parsed.problems, format_)
+
+
+def _item(
+    value: Any, position: _Position, problems: tuple[str, ...], format_: Format | None
+) -> TraceEntry:
+    """Read one item of a list, or what is no list."""
+    found = format_ or recognise(value)
+    messages = messages_in(value) if found == "messages" else None
+    if messages is not None:
+        return _of_messages(value, messages, position, problems)
+    if format_ == "messages":
+        error = (
+            f"line {position.line}: {position.path}: expected messages with 'content' and 'role'"
+            f" or 'name'; this is {describe_json(value)}"
+        )
+        return TraceEntry(id=position.fallback_id, line=position.line, error=error)
+    return _entry(value, position, problems)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,9 +281,7 @@ def _entry(value: Any, position: _Position, problems: tuple[str, ...]) -> TraceE
             id=given_id or found.trace.trace_id,
             line=position.line,
             trace=found.trace,
-            roster=_names(about["roster"], f"{position.path}.roster")
-            if about.get("roster")
-            else None,
+            roster=_roster(about, position),
             answer=_text(about, ("answer",), position),
             expected=_text(about, ("expected", "expected_answer"), position),
             problems=(*problems, *found.problems),
@@ -160,6 +290,12 @@ def _entry(value: Any, position: _Position, problems: tuple[str, ...]) -> TraceE
         error = f"line {position.line}: {exc}"
         fallback = given_id or position.fallback_id
         return TraceEntry(id=fallback, line=position.line, error=error, problems=problems)
+
+
+def _roster(about: Mapping[str, Any], position: _Position) -> tuple[str, ...] | None:
+    if not about.get("roster"):
+        return None
+    return _names(about["roster"], f"{position.path}.roster")
 
 
 def _given_id(value: Any) -> str | None:

@@ -25,6 +25,7 @@ from adk_agent.play.scoring import RESERVED, score_entry
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import applicability
 from tau_bridge.trace_file import TraceEntry, read_roster, read_trace_file
+from tau_bridge.trace_formats.recognising import FORMATS, Format
 
 STDIN = "-"
 
@@ -32,13 +33,19 @@ STDIN = "-"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = (
-        "Measure and judge how agents work together, from a trace: one of ours, or an "
-        "A2A ResponseTrace in either dialect; or from JSON lines {id, roster?, trace}. Gzip is "
-        "accepted. Exit code 2 if any trace cannot be read; the others are scored."
+        "Measure and judge how agents work together, from a trace: one of ours, an A2A "
+        "ResponseTrace in either dialect, JSON lines {id, roster?, trace}, OpenTelemetry spans, a "
+        "log of Inspect, or a log of messages. Gzip is accepted. Exit code 2 if any trace cannot "
+        "be read; the others are scored."
     )
     parser.add_argument("trace", help="trace.json or traces.jsonl; - reads standard input")
     parser.add_argument(
         "--roster", metavar="FILE", help="JSON with the names of all members of the team"
+    )
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="the format of the file, where it should not be recognised by its content",
     )
     parser.add_argument(
         "--without",
@@ -64,21 +71,22 @@ def execute(parsed: argparse.Namespace) -> int:
     # time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
-    with _entries(parsed.trace) as entries:
+    with _entries(parsed.trace, parsed.format) as entries:
         return asyncio.run(_score_all(entries, evaluators, roster, as_json=parsed.json))
 
 
 @contextmanager
-def _entries(source: str) -> Iterator[Iterable[TraceEntry]]:
+def _entries(source: str, format_: Format | None) -> Iterator[Iterable[TraceEntry]]:
     """Yield the traces of a file, or of standard input if `source` is `-`."""
     if source != STDIN:
-        yield read_trace_file(Path(source))
+        yield read_trace_file(Path(source), format_=format_)
         return
     # Detecting gzip reads the first bytes, and a pipe cannot be rewound.
     with tempfile.NamedTemporaryFile(prefix="greenroom-") as kept:
         shutil.copyfileobj(sys.stdin.buffer, kept)
         kept.flush()
-        yield (_from_stdin(entry, kept.name) for entry in read_trace_file(Path(kept.name)))
+        entries = read_trace_file(Path(kept.name), format_=format_)
+        yield (_from_stdin(entry, kept.name) for entry in entries)
 
 
 def _from_stdin(entry: TraceEntry, path: str) -> TraceEntry:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.base import Evaluation, EvaluationContext
 from evals.driver import EvaluatorRegistry
 from tau_bridge.trace_file import TraceEntry
+from tau_bridge.trace_formats.recognising import FORMATS
 
 GRAPH_PARTS = ("metrics", "labels", "findings", "graph", "thresholds", "percentiles", "problems")
 """The parts of the graph evaluator's details that a scored trace shows at its top."""
 _BESIDE = (
     "id",
     "trace_id",
+    "format",
     "status",
     "reason",
     "error",
@@ -62,10 +64,28 @@ async def score_entry(
             )
             for name, each in evaluations.items()
         },
+        "format": entry.format,
         "reading_problems": list(entry.problems),
-        "warnings": [w for e in (graph, *evaluations.values()) if e for w in e.warnings],
+        "warnings": [
+            *_of_the_format(entry),
+            *(w for e in (graph, *evaluations.values()) if e for w in e.warnings),
+        ],
         "versions": dict(versions),
     }
+
+
+def _of_the_format(entry: TraceEntry) -> Iterator[str]:
+    """Yield what limits the figures because of where the trace comes from."""
+    if entry.format != "trace":
+        yield (
+            f"read from {FORMATS[entry.format]}: every step was reported by what wrote it, and "
+            "Greenroom observed none"
+        )
+    if entry.format == "messages":
+        yield (
+            "each message counts as a call, a reply too, so ping_pong and reciprocity tell who "
+            "spoke after whom"
+        )
 
 
 def _graph_parts(graph: Evaluation | None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from evals.graph.handoffs import UNKNOWN_ARGUMENTS
+from evals.graph.handoffs import UNKNOWN_ARGUMENTS, UNKNOWN_OUTCOMES
 from evals.graph.interactions import Call, Interactions
 from evals.graph.memoize import memoize
 from evals.graph.metric import Computed, Detailed, Metric, PerAgent, Undefined
@@ -87,6 +87,8 @@ class FailurePropagation(Metric):
     def compute(self, team: Interactions) -> Computed:
         """Return the share, with the counts behind it."""
         failures = failures_of(team)
+        if team.unknown_outcomes:
+            return Undefined(UNKNOWN_OUTCOMES)
         if not failures.failed:
             return Undefined(NO_FAILURE)
         return _share(len(failures.propagated), len(failures.failed), "propagated")
@@ -109,6 +111,8 @@ class FailureRecovery(Metric):
     def compute(self, team: Interactions) -> Computed:
         """Return the share, with the counts behind it."""
         failures = failures_of(team)
+        if team.unknown_outcomes:
+            return Undefined(UNKNOWN_OUTCOMES)
         if not failures.failed:
             return Undefined(NO_FAILURE)
         known = sum(call.arguments is not None for call in failures.failed)
@@ -137,6 +141,8 @@ class SilentFailures(Metric):
         """Return the number of silent failures, and that of the unknown ones."""
         if not inner_steps(team):
             return Undefined(NO_STEP)
+        if team.unknown_outcomes:
+            return Undefined(UNKNOWN_OUTCOMES)
         failures = failures_of(team)
         failed, unknown = len(failures.failed), len(failures.unknown)
         if failed and unknown == failed:
@@ -162,6 +168,8 @@ class FailedShare(Metric):
         steps = inner_steps(team)
         if not steps:
             return Undefined(NO_STEP)
+        if team.unknown_outcomes:
+            return Undefined(UNKNOWN_OUTCOMES)
         received, failed = _received(team)
         return PerAgent(
             values={member: failed[member] / count for member, count in received.items()},

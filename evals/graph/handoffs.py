@@ -11,6 +11,7 @@ from evals.graph.nesting import nesting_of
 from evals.graph.repeats import Repeats, repeats_of
 
 EMPTY = "empty: no call between two agents"
+UNKNOWN_OUTCOMES = "unknown outcomes: the trace does not record whether calls failed"
 UNKNOWN_ARGUMENTS = "unknown arguments: no call says what was asked for"
 
 
@@ -112,6 +113,8 @@ class RetryShare(Metric):
     def compute(self, team: Interactions) -> Computed:
         """Return the share, with the counts behind it."""
         repeats = repeats_of(team)
+        if team.unknown_outcomes:
+            return Undefined(UNKNOWN_OUTCOMES)
         return _share_of_known(len(repeats.retries), repeats, "retries")
 
 

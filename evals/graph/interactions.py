@@ -24,7 +24,15 @@ from typing import NamedTuple
 from weakref import ref
 
 from evals.graph.counters import near_text
-from evals.trace import CONTRADICTION, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
+from evals.trace import (
+    CONTRADICTION,
+    NOT_BELIEVED,
+    OUTCOME_UNKNOWN,
+    CallType,
+    InteractionStep,
+    Provenance,
+    Trace,
+)
 
 _AGENT = CallType.AGENT  # to look it up in its enum takes ten times as long
 _HOST = CallType.HOST
@@ -80,6 +88,8 @@ class Interactions:
     """Defects of the trace, in words with counts."""
     disbelieved: int = 0
     """Reported calls that the assessor should have seen and did not. They are not among `steps`."""
+    unknown_outcomes: int = 0
+    """Steps whose record cannot tell whether they failed."""
 
     @classmethod
     def of(cls, trace: Trace, roster: Iterable[str] | None = None) -> Interactions:
@@ -112,6 +122,9 @@ class Interactions:
             steps=steps,
             problems=tuple(f"{count} x {what}" for what, count in sorted(problems.items())),
             disbelieved=disbelieved,
+            unknown_outcomes=sum(
+                [OUTCOME_UNKNOWN in step.additional_attributes for step in believed]
+            ),
         )
 
     @cached_property

@@ -115,6 +115,30 @@ def regraded(data: bytes) -> None:
         must_be_json(result.to_json())
 
 
+FOREIGN = (
+    {"resourceSpans": [{"scopeSpans": [{"spans": [
+        {"traceId": "t", "spanId": "1", "name": "chat m", "startTimeUnixNano": "17", "attributes": [
+            {"key": "openinference.span.kind", "value": {"stringValue": "AGENT"}},
+            {"key": "llm.input_messages.0.message.role", "value": {"stringValue": "user"}},
+            {"key": "gen_ai.usage.input_tokens", "value": {"intValue": "3"}},
+        ], "events": [{"name": "gen_ai.choice", "attributes": []}]},
+        {"traceId": "t", "spanId": "2", "parentSpanId": "1", "name": "x", "startTimeUnixNano": 18,
+         "endTimeUnixNano": "19", "status": {"code": 2}, "attributes": [
+            {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+            {"key": "gen_ai.input.messages", "value": {"stringValue": "[]"}}]},
+    ]}]}]},
+    {"eval": {}, "status": "success", "samples": [{"id": 1, "target": "a", "events": [
+        {"event": "span_begin", "id": "1", "type": "agent", "name": "a"},
+        {"event": "tool", "span_id": "1", "function": "f", "arguments": {}, "events": []},
+        {"event": "model", "model": "m", "span_id": "1", "input_refs": [[0, 1]], "output": {}},
+    ], "events_data": {"messages": [{"role": "user", "content": [{"text": "x"}]}]}}]},
+    {"history": [
+        {"role": "Lead (-> a)", "content": "x", "tool_calls": [{"id": "c", "name": "f"}]},
+        {"name": "a", "content": ["y"], "tool_call_id": "c", "models_usage": {"prompt_tokens": 1}},
+    ]},
+)  # fmt: skip
+"""Traces of other tools."""
+
 RUN_FILES = ("report.json", "manifest.json", "trials.jsonl", "status.json")
 
 
@@ -249,7 +273,7 @@ def seeds(target: str) -> Iterator[bytes]:
     as_bytes: dict[str, list[Any]] = {
         "reply": [call, f"Sure.\n```json\n{json.dumps(call)}\n```", [call, call]],
         "trace": [reported, {"responseTrace": reported}, [step]],
-        "trace_file": [{"trace": reported, "roster": ["a"], "id": "x"}, [reported]],
+        "trace_file": [{"trace": reported, "roster": ["a"], "id": "x"}, [reported], *FOREIGN],
         "request": [
             "Evaluate http://127.0.0.1:9010 and helpdesk on ten airline tasks about baggage, three "
             "trials each, except 3-5, with seed 7",

@@ -7,16 +7,17 @@ that greenroom exports, are read as steps of a trace.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from evals.trace import CallType, InteractionStep, Trace
 from tau_bridge.completion import COMPLETION
+from tau_bridge.errors import DataError
 from tau_bridge.recordings import Conversation, KnownCall, Recordings, Verdict
 from tau_bridge.task_files.documents import Document
-from tau_bridge.task_files.imports.spans import Said, SaidCall, Span, as_json, spans_by_trace
 from tau_bridge.task_files.imports.traces import call_of, conversation_of, is_tool
+from tau_bridge.trace_formats.spans import Said, SaidCall, Span, as_json, read_span
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PASSED: Final = frozenset(["passed", "pass", "correct", "true", "yes", "success"])
@@ -56,12 +57,40 @@ def read_otlp(document: Document) -> Recordings:
     """
     found: list[Conversation] = []
     notes: list[str] = []
-    for trace_id, spans in spans_by_trace(document).items():
+    for trace_id, spans in _spans_by_trace(document).items():
         try:
             found.append(_conversation(trace_id, spans))
         except _LeftOutError as error:
             notes.append(f"trace {trace_id} is left out: {error}")
     return found, notes
+
+
+def _spans_by_trace(document: Document) -> dict[str, list[Span]]:
+    """Return the spans of a file by their trace, in the order in which they began.
+
+    Raises:
+        DataError: It holds none, or one cannot be read.
+    """
+    bodies = document.value if isinstance(document.value, list) else [document.value]
+    found: dict[str, list[Span]] = {}
+    for number, body in enumerate(bodies):
+        where = f"{document.path.name}, line {document.line_of([number])}"
+        for span in _spans(body, where):
+            found.setdefault(span.trace_id, []).append(span)
+    if not found:
+        raise DataError(f"{document.path.name}: has no spans below 'resourceSpans'")
+    return {key: sorted(spans, key=lambda span: span.start) for key, spans in found.items()}
+
+
+def _spans(body: Any, where: str) -> Iterator[Span]:
+    try:
+        for resource in body.get("resourceSpans", ()):
+            for scope in resource.get("scopeSpans", ()):
+                yield from (read_span(each) for each in scope.get("spans", ()))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{where}: a span cannot be read: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _conversation(trace_id: str, spans: Sequence[Span]) -> Conversation:

@@ -374,3 +374,65 @@ def test_a_graph_evaluator_that_broke_is_told_of_with_its_reason():
         "warnings": [],
     }
     assert "Not measured (failed): took longer than 15 s" in as_text(scored)
+
+
+def spans(*, fails=False):
+    """A request of OTLP: a lead that asks two agents, one of which may fail."""
+    asked = [("1", "lead", None), ("2", "orders", "1"), ("3", "policy", "1")]
+    listed = [
+        {
+            "traceId": "t",
+            "spanId": span_id,
+            "parentSpanId": parent or "",
+            "name": f"invoke_agent {name}",
+            "startTimeUnixNano": str(1_700_000_000_000_000_000 + number),
+            "endTimeUnixNano": str(1_700_000_001_000_000_000),
+            "attributes": [
+                {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}},
+                {"key": "gen_ai.agent.name", "value": {"stringValue": name}},
+            ],
+            "status": {"code": 2, "message": "down"} if fails and name == "policy" else {},
+        }
+        for number, (span_id, name, parent) in enumerate(asked)
+    ]
+    return {"resourceSpans": [{"scopeSpans": [{"spans": listed}]}]}
+
+
+def test_spans_are_measured_and_said_to_be_reported(score):
+    row = score(spans(fails=True)).row
+    assert edges(row) == [("lead", "orders", 1), ("lead", "policy", 1)]
+    assert (row["format"], row["graph"]["coverage"]) == ("otlp", 0.0)
+    assert {"failed_member", "silent_failure"} <= set(row["labels"])
+    assert row["warnings"][0] == (
+        "read from OpenTelemetry spans: every step was reported by what wrote it, and Greenroom "
+        "observed none"
+    )
+    shown = score(spans(), as_json=False).out
+    assert "2 calls between agents, 0% of them observed" in shown
+    assert "Warning: read from OpenTelemetry spans" in shown
+
+
+def test_what_a_log_of_messages_cannot_tell_is_unscored_with_the_reason(score):
+    talk = [{"name": name, "content": "hm"} for name in ("lead", "orders", "lead", "policy")]
+    row = score(talk).row
+    assert edges(row) == [("lead", "orders", 1), ("lead", "policy", 1), ("orders", "lead", 1)]
+    for name in ("failed_share", "silent_failures", "failure_recovery", "retry_share"):
+        assert row["metrics"][name]["value"] is None
+        assert row["metrics"][name]["reason"].startswith("unknown outcomes:")
+    assert row["metrics"]["idle_ratio"]["reason"].startswith("no times:")
+    assert row["latency"]["status"] == "unscored"
+    assert "ping_pong and reciprocity tell who spoke after whom" in row["warnings"][1]
+
+
+def test_a_format_that_is_forced_and_is_not_there_is_an_error(score):
+    scored = score(ours(), "--format", "messages")
+    assert scored.code == 2
+    assert "expected messages with 'content'" in scored.err
+
+
+def test_a_bad_request_among_spans_is_told_and_the_traces_are_scored(score):
+    lines = [json.dumps(spans()), '{"resourceSpans": 7}', "{"]
+    scored = score("\n".join(lines))
+    assert scored.code == 2
+    assert [row["status"] for row in scored.rows] == ["failed", "failed", "scored"]
+    assert "line 2: $.resourceSpans: must be a list, not 7" in scored.err

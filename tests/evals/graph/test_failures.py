@@ -12,7 +12,14 @@ from evals.graph.failures import (
 )
 from evals.graph.interactions import Interactions
 from evals.graph.metric import Undefined
-from evals.trace import CALLER_KIND, USER, CallType, InteractionStep, Trace
+from evals.trace import (
+    CALLER_KIND,
+    OUTCOME_UNKNOWN,
+    USER,
+    CallType,
+    InteractionStep,
+    Trace,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -220,3 +227,14 @@ def test_the_failed_share_tells_how_many_of_the_calls_a_member_received_failed()
 def test_a_member_failed_if_every_call_that_it_received_failed():
     calls = call("ab", error="x"), call("ab"), call("ac", error="x"), call("bc", error="y")
     assert failed_members(team(*calls, roster=["d"])) == ("c",)
+
+
+@pytest.mark.parametrize(
+    "metric", [FailedShare(), FailurePropagation(), FailureRecovery(), SilentFailures()]
+)
+def test_where_a_step_cannot_tell_whether_it_failed_nothing_counts_failures(metric):
+    told = call("ab", "x", error="no")
+    untold = call("ab", "x") | {"additional_attributes": {OUTCOME_UNKNOWN: "true"}}
+    found = metric.compute(team(told, untold))
+    assert isinstance(found, Undefined)
+    assert found.reason.startswith("unknown outcomes:")

@@ -3,14 +3,16 @@
 import base64
 import json
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from adk_agent.present.exports.otlp import spans_of
 from adk_agent.runs.store import load_trials
-from evals.trace import Provenance
+from evals.trace import CallType, Provenance
 from tau_bridge.trace_context import wire_span_id, wire_trace_id
+from tau_bridge.trace_file import read_trace_file
 from tests.adk_agent.present.exports.spans import attributes, spans_in
 
 from .conftest import BROKEN, START, trial
@@ -107,3 +109,21 @@ def test_a_trial_that_was_not_begun_is_a_span_at_the_time_of_the_run():
     [span] = spans_of(record, fallback=datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     assert span["startTimeUnixNano"] == span["endTimeUnixNano"] == "1000000000"
     assert span["spanId"] == wire_span_id(record.trace.trace_id)
+
+
+def test_score_reads_the_spans_as_the_calls_that_were_made(lines, played, tmp_path):
+    path = tmp_path / "spans.jsonl"
+    path.write_text("\n".join(lines))
+    read = list(read_trace_file(path))
+    records = list(load_trials(played.results_dir, played.run_id))
+    assert [entry.error for entry in read] == [None] * len(records)
+    for entry, record in zip(read, records, strict=True):
+        assert entry.id == wire_trace_id(record.trace.trace_id)
+        assert Counter(map(ends, entry.trace.steps)) == Counter(
+            ends(step) for step in record.trace.steps if step.call_type is not CallType.HOST
+        )
+        assert {step.provenance for step in entry.trace.steps} == {Provenance.REPORTED}
+
+
+def ends(step):
+    return step.call_type, step.caller, step.callee, step.from_outside, step.error

@@ -7,9 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tau_bridge.errors import DataError
-from tau_bridge.task_files.documents import Document
-
 _ERROR: Final = (2, "STATUS_CODE_ERROR")
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 """The event that holds what else stands in a span's attributes."""
@@ -59,6 +56,7 @@ class Span:
     parent: str | None
     name: str
     start: int
+    end: int | None
     attributes: Mapping[str, Any]
     error: str | None
     events: Sequence[tuple[str, Mapping[str, Any]]]
@@ -96,23 +94,6 @@ class Span:
                 yield function["name"], function
 
 
-def spans_by_trace(document: Document) -> dict[str, list[Span]]:
-    """Return the spans of a file by their trace, in the order in which they began.
-
-    Raises:
-        DataError: It holds none, or one cannot be read.
-    """
-    bodies = document.value if isinstance(document.value, list) else [document.value]
-    found: dict[str, list[Span]] = {}
-    for number, body in enumerate(bodies):
-        where = f"{document.path.name}, line {document.line_of([number])}"
-        for span in _spans(body, where):
-            found.setdefault(span.trace_id, []).append(span)
-    if not found:
-        raise DataError(f"{document.path.name}: has no spans below 'resourceSpans'")
-    return {key: sorted(spans, key=lambda span: span.start) for key, spans in found.items()}
-
-
 def as_json(value: Any) -> Any:
     """Return the value that a text holds as JSON; None where it is none."""
     if not isinstance(value, str):
@@ -123,18 +104,12 @@ def as_json(value: Any) -> Any:
         return None
 
 
-def _spans(body: Any, where: str) -> Iterator[Span]:
-    try:
-        for resource in body.get("resourceSpans", ()):
-            for scope in resource.get("scopeSpans", ()):
-                yield from (_span(each) for each in scope.get("spans", ()))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(
-            f"{where}: a span cannot be read: {type(error).__name__}: {error}"
-        ) from error
+def read_span(given: Mapping[str, Any]) -> Span:
+    """Return a span of OTLP's JSON.
 
-
-def _span(given: Mapping[str, Any]) -> Span:
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError, RecursionError: It is none.
+    """
     status = given.get("status") or {}
     failed = status.get("code") in _ERROR
     return Span(
@@ -143,6 +118,7 @@ def _span(given: Mapping[str, Any]) -> Span:
         parent=given.get("parentSpanId") or None,
         name=str(given.get("name", "")),
         start=int(given["startTimeUnixNano"]),
+        end=None if given.get("endTimeUnixNano") is None else int(given["endTimeUnixNano"]),
         attributes=_attributes(given.get("attributes")),
         error=str(status.get("message") or "error") if failed else None,
         events=[
