@@ -15,7 +15,6 @@ from pydantic import Field
 from adk_agent.core.errors import GreenroomError
 from adk_agent.mcp.described import as_mcp_tool
 from adk_agent.mcp.resources import LATEST_REPORT_URI, REPORT_URI, TRIAL_URI, RunResources
-from adk_agent.results.progress import Progress
 from adk_agent.tools import EvaluationTools
 
 INSTRUCTIONS = """\
@@ -74,19 +73,18 @@ def _add_waiting(server: MCPServer, tools: EvaluationTools) -> None:
         Returns: state, progress and problem, as get_evaluation_status.
         """
         try:
-            status = await tools.status(run_id)
+            status, told = await tools.status(run_id), None
             with anyio.move_on_after(wait_s):
-                while not status.has_ended:
+                while True:
+                    if status.progress is not None and status.progress != told:
+                        told = status.progress
+                        await context.report_progress(told.done, told.total, told.message)
+                    if status.has_ended:
+                        break
                     await anyio.sleep(_POLL_S)
-                    before, status = status, await tools.status(run_id)
-                    if status.progress is not None and status.progress != before.progress:
-                        await _tell(context, status.progress)
+                    status = await tools.status(run_id)
         except GreenroomError as error:
             raise ToolError(str(error)) from error
         return status.model_dump(mode="json")
 
     server.add_tool(wait_for_evaluation, annotations=ToolAnnotations(read_only_hint=True))
-
-
-async def _tell(context: Context, progress: Progress) -> None:
-    await context.report_progress(progress.done, progress.total, progress.message)

@@ -266,7 +266,7 @@ class Script(BaseLlm):
 
 
 @pytest.mark.requirement("adk:tools")
-async def test_an_adk_agent_can_use_all_six(tools, shop):
+async def test_an_adk_agent_can_use_all_seven(tools, shop):
     model = Script(
         ("register_agent", {"name": "shop-bot", "url": shop}),
         ("list_tasks", {"domain": "mock", "limit": 1}),

@@ -85,7 +85,7 @@ async def test_an_assistant_evaluates_an_agent_and_reads_why_it_failed(assistant
             "wait_for_evaluation", {"run_id": begun["run_id"]}, progress_callback=on_progress
         )
         assert waited.structured_content["state"] == "complete"
-        assert told[-1] == (2, 2)
+        assert told[-1] == (2, 2)  # at the latest with the answer
         results = await called(client, "get_evaluation_results", run_id=begun["run_id"])
         assert (results["final"], results["digest"]["rows"][0]["passed"]) == (True, 0)
         report = await read(client, results["resources"]["report"])
