@@ -77,7 +77,7 @@ async def test_the_site_is_only_read(folder):
 
 async def test_with_a_token_only_its_holder_may_look(folder):
     base = "http://greenroom.test:4000"
-    async with client(folder, host="0.0.0.0", token=TOKEN, base=base) as site:
+    async with client(folder, host="192.0.2.1", token=TOKEN, base=base) as site:
         assert (await site.get("/")).status_code == 401
         assert (await site.get("/", params={"token": "another"})).status_code == 401
         assert (await site.get("/", headers={"cookie": "greenroom_view_4000=x"})).status_code == 401
@@ -87,7 +87,7 @@ async def test_with_a_token_only_its_holder_may_look(folder):
 
 async def test_the_printed_link_becomes_a_cookie_and_leaves_the_address_bar(folder):
     base = "http://greenroom.test:4000"
-    async with client(folder, host="0.0.0.0", token=TOKEN, base=base) as site:
+    async with client(folder, host="192.0.2.1", token=TOKEN, base=base) as site:
         first = await site.get("/history", params={"q": "a b", "token": TOKEN})
         assert (first.status_code, first.headers["location"]) == (303, "/history?q=a+b")
         cookie = first.headers["set-cookie"]
@@ -98,6 +98,6 @@ async def test_the_printed_link_becomes_a_cookie_and_leaves_the_address_bar(fold
 
 
 async def test_a_link_with_the_token_leads_to_no_other_host(folder):
-    async with client(folder, host="0.0.0.0", token=TOKEN) as site:
+    async with client(folder, host="192.0.2.1", token=TOKEN) as site:
         answer = await site.get(f"http://127.0.0.1:4000//evil.test/?token={TOKEN}")
     assert answer.headers["location"].startswith("/evil.test")
