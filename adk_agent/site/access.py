@@ -94,9 +94,12 @@ class Guard:
             )
         if "origin" in headers and headers["origin"] != f"{scope['scheme']}://{hosts[0]}":
             return _refused(HTTPStatus.FORBIDDEN, "pages of other origins may not read this site")
-        site, follows_link = headers.get("sec-fetch-site"), (
-            headers.get("sec-fetch-mode") == "navigate"
-            and headers.get("sec-fetch-dest") == "document"
+        site, follows_link = (
+            headers.get("sec-fetch-site"),
+            (
+                headers.get("sec-fetch-mode") == "navigate"
+                and headers.get("sec-fetch-dest") == "document"
+            ),
         )
         if site in ("cross-site", "same-site") and not follows_link:
             return _refused(HTTPStatus.FORBIDDEN, "pages of other origins may not read this site")

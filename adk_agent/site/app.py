@@ -239,9 +239,7 @@ class _Site:
             missing = isinstance(error, RequestError)
             status = HTTPStatus.NOT_FOUND if missing else HTTPStatus.INTERNAL_SERVER_ERROR
             text = self._redactor.text(str(error))
-        return _shown(
-            "problem.html.j2", status=status, title="Not shown", here="", problem=text
-        )
+        return _shown("problem.html.j2", status=status, title="Not shown", here="", problem=text)
 
 
 def _sorted_by(column: str, sort: str, order: str, words: str) -> str:

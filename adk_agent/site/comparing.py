@@ -76,7 +76,9 @@ def _panel(row: AgentComparison, first: EvaluationReport, second: EvaluationRepo
         TaskLine(
             domain=task[0],
             task_id=task[1],
-            change=changes.get(task, "same" if task in before and task in after else "not compared"),
+            change=changes.get(
+                task, "same" if task in before and task in after else "not compared"
+            ),
             first=before.get(task, ()),
             second=after.get(task, ()),
         )

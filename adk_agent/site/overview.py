@@ -133,10 +133,11 @@ def _scores(directory: Path, status: RunStatus) -> Sequence[ScoreLine]:
     """Return the report's scores, or the running ones where it is missing or out of date."""
     report = _stamp(directory / REPORT)
     trials = _stamp(directory / TRIALS)
-    is_current = report is not None and (trials is None or report[0] >= trials[0])
-    if status.state in ("complete", "incomplete") or (is_current and status.has_ended):
-        if report is not None:
-            return list(_of_report(read_head(directory / REPORT)))
+    if report is None or not status.has_ended:
+        return list(_of_status(status))
+    is_current = trials is None or report[0] >= trials[0]
+    if is_current or status.state in ("complete", "incomplete"):
+        return list(_of_report(read_head(directory / REPORT)))
     return list(_of_status(status))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -67,10 +68,9 @@ class EventStream:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancel_when_left, receive, tasks.cancel_scope)
-                try:
+                # A client that reads nothing cannot be told so either.
+                with contextlib.suppress(TimeoutError):
                     await self._send_all(send)
-                except TimeoutError:
-                    pass  # it reads nothing, so it cannot be told either
                 tasks.cancel_scope.cancel()
         finally:
             self._streams.open -= 1
