@@ -1,4 +1,4 @@
-"""Access: who may look at the site, checked before anything is read.
+"""Access: decides who may look at the site, checked before anything is read.
 
 Without a token only this machine can reach the site, and the `Host` header must name this machine:
 a foreign name that is made to lead here (DNS rebinding) is refused. With a token, whoever has it may
@@ -33,7 +33,7 @@ _HEADERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Visitors:
-    """Who may look.
+    """The rule for visitors.
 
     Args:
         host: The address that the site listens on.
@@ -45,7 +45,7 @@ class Visitors:
     port: int
     token: str | None = field(default=None, repr=False)
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-    """What the cookie holds in place of the token; of this start alone."""
+    """The value of the cookie, which stands for the token; of this start alone."""
 
     @property
     def cookie(self) -> str:

@@ -46,7 +46,7 @@ class SideBySide:
 
     found: RunComparison
     text: str
-    """What the command says."""
+    """The text of the command."""
     panels: tuple[AgentPanel, ...]
 
 

@@ -34,7 +34,7 @@ _KEYS: dict[str, Callable[[Listed], Any]] = {
     "when": lambda each: (each.run.started_at, each.run.run_id),
 }
 COLUMNS = tuple(_KEYS)
-"""What the list can be sorted by."""
+"""Columns by which the list can be sorted."""
 DESCENDING = frozenset({"score", "floor", "trials", "when"})
 """Columns whose first order is from high to low."""
 
