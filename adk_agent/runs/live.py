@@ -129,10 +129,12 @@ class LiveConversations:
         """Write no more, and say so once."""
         if not self._broken:
             self._broken = True
+            # Without the system's words: if the disk is full, the run itself tells them, once.
             logger.warning(
-                "conversations under way cannot be shown, since %r cannot be used: %s; the run goes on",
+                "conversations under way cannot be shown, since %r cannot be written (errno %s); "
+                "the run goes on",
                 str(self._folder),
-                error.strerror or error,
+                error.errno,
             )
 
     def _append(self, trace_id: str, lines: bytes) -> None:
