@@ -1,6 +1,6 @@
 """Makes every picture in docs/images, of real runs: `python scripts/report_images.py`.
 
-Plays two runs of bundled agents offline, writes their pages, and takes their pictures with Debian's
+Plays runs of bundled agents offline, serves them, writes their pages, and takes their pictures with Debian's
 Chromium. The pictures of `adk web` (`adk-web.png`, `adk-web-artifacts.png`) are taken by the browser
 test that holds such a conversation. Needs what `make setup_all` installs.
 """
@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,18 @@ SCORES = {
 TEAMS = {
     "participants": {"tree": "builtin:team:tree7", "degraded": "builtin:team:degraded4"},
     "config": {"domain": "coordination", "num_tasks": 2},
+}
+
+BEFORE_AND_AFTER = [
+    {
+        "participants": {"agent": f"builtin:{name}"},
+        "config": {"domain": "mock", "num_trials": 2},
+    }
+    for name in ("echo", "oracle")
+]
+UNDER_WAY = {
+    "participants": {"agent": "builtin:reference"},
+    "config": {"domain": "business", "num_tasks": 30, "num_trials": 8},
 }
 
 
@@ -55,7 +69,8 @@ def shoot(browser: Browser, address: str, name: str, **options: Any) -> None:
         address: The page.
         name: The picture's file name.
         options: `width`, `height`, `scheme`; `part`, a selector of what to show; `trial`, a
-            selector of a link to a trial that is opened first.
+            selector of a link to a trial that is opened first; `live`, True for a page that
+            follows a run.
     """
     context = browser.new_context(
         viewport={"width": options.get("width", 1100), "height": options.get("height", 900)},
@@ -63,7 +78,9 @@ def shoot(browser: Browser, address: str, name: str, **options: Any) -> None:
         reduced_motion="reduce",
     )
     page = context.new_page()
-    page.goto(address)
+    page.goto(address, wait_until="commit" if options.get("live") else "load")
+    if options.get("live"):
+        page.locator(".talk .turns li").first.wait_for()
     if "trial" in options:
         open_trial(page, options["trial"])
     if "part" in options:
@@ -77,6 +94,44 @@ def open_trial(page: Page, link: str) -> None:
     """Open the first trial that a selector finds, and wait until it is shown."""
     page.locator(link).first.click()
     page.locator("dialog[open] .turns").first.wait_for()
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve all runs of a folder; yields the address."""
+    command = [sys.executable, "-m", "adk_agent.cli.main", "view", "--serve", "--no-open"]
+    with subprocess.Popen(
+        [*command, "--results-dir", str(folder)], stdout=subprocess.PIPE, text=True
+    ) as site:
+        try:
+            yield (site.stdout.readline() if site.stdout else "").removeprefix("runs: ").strip()
+        finally:
+            site.terminate()
+
+
+def shoot_site(browser: Browser, folder: Path) -> None:
+    """Take the pictures of all runs, of two side by side, and of one under way."""
+    for request in BEFORE_AND_AFTER:
+        greenroom("run", json.dumps(request), "--offline", "--quiet", "--results-dir", str(folder))
+    second, first = sorted((each.name for each in folder.iterdir() if each.is_dir()), reverse=True)[
+        :2
+    ]
+    command = [sys.executable, "-m", "adk_agent.cli.main", "run", json.dumps(UNDER_WAY), "--quiet"]
+    with served(folder) as site:
+        shoot(browser, site, "site-runs.png", height=760)
+        compare = f"{site}compare?first={first}&second={second}&other_data=1"
+        shoot(browser, compare, "site-compare.png", height=860)
+        known = set(folder.iterdir())
+        with subprocess.Popen(
+            [*command, "--offline", "--results-dir", str(folder)], stdout=subprocess.DEVNULL
+        ) as run:
+            while run.poll() is None:
+                new = [each for each in folder.iterdir() if each not in known]
+                if new and any((new[0] / "live").glob("*.jsonl")):
+                    live = f"{site}runs/{new[0].name}/live"
+                    shoot(browser, live, "site-live.png", scheme="dark", height=760, live=True)
+                    break
+            run.terminate()
 
 
 def shoot_conversation() -> None:
@@ -104,6 +159,7 @@ def main() -> int:
         shoot(browser, scores, "report-trial.png", trial="tr:nth-child(3) a.cell.lost", height=1100)
         shoot(browser, teams, "report-teams.png", part="#teams", height=820)
         shoot(browser, scores, "report-phone.png", width=320, height=640, scheme="dark")
+        shoot_site(browser, Path(made) / "scores")
         browser.close()
     shoot_conversation()
     return 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.clock import Runtime
@@ -105,6 +105,16 @@ class OpenStep:
         return shorten(text, limit)
 
 
+class StepObserver(Protocol):
+    """Follows the steps of a trial while they are recorded."""
+
+    def on_begin(self, step: OpenStep) -> None:
+        """Take a call that has begun."""
+
+    def on_end(self, step: InteractionStep) -> None:
+        """Take a call that has ended, whatever happened."""
+
+
 class TraceRecorder:
     """Records the calls of one trial. Not shared between trials.
 
@@ -117,14 +127,21 @@ class TraceRecorder:
         max_text_chars: How much is kept of each request, response and error. Of a longer one the
             step has the full length as `request_chars`, `response_chars` or `error_chars` in its
             additional attributes, and the text has a mark where something is missing.
+        observer: Follows the steps; None: nobody does.
     """
 
     def __init__(
-        self, trace_id: str, *, runtime: Runtime, max_text_chars: int = MAX_TEXT_CHARS
+        self,
+        trace_id: str,
+        *,
+        runtime: Runtime,
+        max_text_chars: int = MAX_TEXT_CHARS,
+        observer: StepObserver | None = None,
     ) -> None:
         self.trace_id = trace_id
         self.runtime = runtime
         self.max_text_chars = max_text_chars
+        self._observer = observer
         self._began_at = runtime.clock.now()
         self._began_s = runtime.clock.monotonic_s()
         self._steps: dict[str, InteractionStep | None] = {}
@@ -153,6 +170,8 @@ class TraceRecorder:
         )
         self._steps[step.step_id] = None
         self._open[step.step_id] = step
+        if self._observer is not None:
+            self._observer.on_begin(step)
         return step
 
     def time_of(self, monotonic_s: float) -> datetime:
@@ -174,6 +193,8 @@ class TraceRecorder:
             raise ValueError(f"step {opened.step_id!r} was not open in trace {self.trace_id!r}")
         self._steps[opened.step_id] = step
         self._open.pop(opened.step_id, None)
+        if self._observer is not None:
+            self._observer.on_end(step)
 
     def trace(self) -> Trace:
         """Return the finished steps so far, in the order in which they began."""

@@ -31,7 +31,7 @@ COMMANDS = {
     "results": "show the results of a run",
     "cancel": "stop a run, from any process",
     "resume": "play the missing trials of a run",
-    "view": "open a run as one page in the browser",
+    "view": "open a run as one page in the browser, or all runs as a local site",
     "compare": "compare a run with an earlier one",
     "export": "export a run to another tool's format",
     "list": "list domains, tasks, exercises, bundled agents, teams, evaluators, metrics or runs",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,7 +15,7 @@ from adk_agent.core.files import require_writable
 from adk_agent.core.settings import Settings
 from adk_agent.service.agent_card import service_card
 from adk_agent.service.callers import Callers
-from adk_agent.service.listening import bound_socket, is_loopback
+from adk_agent.service.listening import address_of, bound_socket, is_loopback
 from adk_agent.service.options import GrpcAddress, ServiceOptions, parse_task_store
 from adk_agent.service.playing.spawning import spawn
 from adk_agent.service.serving import serve
@@ -99,13 +98,6 @@ def execute(parsed: argparse.Namespace) -> int:
             secrets=(*options.callers.tokens, *settings.secrets()),
         )
     return OK
-
-
-def address_of(listener: socket.socket) -> str:
-    """Return the address at which this machine reaches a socket."""
-    host, port = listener.getsockname()[:2]
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a comparison
-    return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
 def network_policy(settings: Settings, host: str) -> NetworkPolicy:

@@ -33,6 +33,7 @@ from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, 
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.running_scores import EndedTrial, RunningScore, RunningScores
 from adk_agent.runs.jobs import TrialJob, jobs_of
+from adk_agent.runs.live import LiveConversations
 from adk_agent.runs.provenance import (
     NO_MODELS,
     data_origins,
@@ -233,6 +234,7 @@ class _Run:
         self._jobs = list(missing.values())
         self._unreached = dict(missing)
         self._pace = Pace(deps.runtime.clock)
+        self._live = LiveConversations(deps.results_dir / manifest.run_id)
 
     def _spent_before(self) -> Spending:
         """Return what the run has spent so far, if anybody asks."""
@@ -318,6 +320,7 @@ class _Run:
                     judge_model=models.judge,
                     embedding_model=models.embedding,
                     tools=tools,
+                    live=self._live,
                 )
                 return await self._play_and_report(trial_deps, liveness)
         finally:
@@ -385,9 +388,11 @@ class _Run:
                 )
             else:
                 store = RunStore.reopen(self._deps.results_dir, self._run_id)
+            self._live.clear()  # of a process that was killed
             try:
                 return await self._play(trial_deps, executor, liveness, store)
             finally:
+                self._live.clear()
                 store.close()
 
     async def _play(
@@ -444,6 +449,7 @@ class _Run:
 
     def _record(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
+        self._live.end(record.trace.trace_id)
         del self._unreached[job.key]
         self._budget.spend(record.spent)
         self._budget.hear(record.trace)

@@ -26,6 +26,7 @@ from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
+from adk_agent.runs.live import LiveConversations
 from adk_agent.runs.store import TrialRecord
 from evals.base import EvaluationContext
 from evals.diagnosis import Diagnosis, diagnose_broken
@@ -111,6 +112,8 @@ class TrialDeps:
     """Makes vectors of texts where a domain of the plan needs them."""
     tools: ToolServer | None = None
     """Served where a domain of the plan needs tools."""
+    live: LiveConversations | None = None
+    """Shows conversations while they go on; None where nobody can read them."""
 
     def watches_team(self, domain: str) -> bool:
         """Tell whether the calls between the members of a team are watched in a domain."""
@@ -159,7 +162,7 @@ class _Trial:
         self._benchmark = deps.benchmarks.of(job.domain)
         self._ref = self._benchmark.ref(job.domain, job.task_id)
         self._watched = deps.watches_team(job.domain)
-        self._recorder = recorder_of(job, deps)
+        self._recorder = recorder_of(job, deps, redact=team.redact)
         self._problems: tuple[str, ...] = ()
         self._duration_ms = 0.0
         self._played: Played | None = None
@@ -335,15 +338,29 @@ def _reason_of(outcome: Outcome) -> str | None:
     return None if outcome.agent_error is None else outcome.agent_error.text
 
 
-def recorder_of(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
-    """Build the recorder of one trial."""
+def recorder_of(
+    job: TrialJob, deps: TrialDeps, *, redact: Callable[[str], str] | None = None
+) -> TraceRecorder:
+    """Build the recorder of one trial.
+
+    Args:
+        job: The trial.
+        deps: What the trials share.
+        redact: Takes out of a text what must not be told, where the conversation may be read while
+            it goes on; None where it never begins.
+    """
     # Identifiers follow from the run and the trial, so that a trace does not depend on the
     # order in which concurrent trials happen to proceed.
     key = f"{deps.run_id}\n{job.label}"
     trace_id = hashlib.blake2s(key.encode(), digest_size=8).hexdigest()
     numbers = itertools.count(1)
     runtime = Runtime(clock=deps.clock, new_id=lambda: f"{trace_id}.{next(numbers)}")
-    return TraceRecorder(trace_id, runtime=runtime)
+    observer = (
+        None
+        if deps.live is None or redact is None
+        else deps.live.observer(job, trace_id, redact=redact)
+    )
+    return TraceRecorder(trace_id, runtime=runtime, observer=observer)
 
 
 def outcome_of(error: BaseException, *, redact: Callable[[str], str] = str) -> Scored | Failed:

@@ -19,11 +19,12 @@ class TrialLines:
 
     Args:
         directory: The run's folder.
+        offset: Where in the file to begin, in bytes.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, offset: int = 0) -> None:
         self._path = directory / TRIALS
-        self._offset = 0
+        self._offset = offset
         self.unreadable = 0
         """Number of lines without a row of this version."""
 

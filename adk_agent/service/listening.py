@@ -59,6 +59,13 @@ def _advice(error: OSError, flag: str) -> str:
     return f"{error.strerror}; choose another --host or {flag}"
 
 
+def address_of(listener: socket.socket) -> str:
+    """Return the address at which this machine reaches a socket."""
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a comparison
+    return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
+
+
 def is_loopback(host: str) -> bool:
     """Tell whether only this machine can reach a server at this host."""
     if host == "localhost":

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from adk_agent.present.page import texts
@@ -34,6 +34,9 @@ from adk_agent.results.tables import headline_table
 if TYPE_CHECKING:
     from adk_agent.results.report import EvaluationReport
     from adk_agent.runs.store import RunManifest
+
+TEMPLATES = "adk_agent.present.page"
+"""The package with the page's templates."""
 
 
 def render(
@@ -85,26 +88,31 @@ def render(
 @cache
 def environment() -> Environment:
     """Return the templates, in which every text is escaped."""
-    style, script = _asset("style.css"), _asset("page.js")
+    style, script = asset("style.css"), asset("page.js")
+    environment = escaping_environment(TEMPLATES)
+    environment.globals.update(
+        all_classes=CLASSES,
+        sides=SIDES,
+        number_columns=("difference", "95 %", "p", "tasks"),
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        style_hash=content_hash(style),
+        script_hash=content_hash(script),
+    )
+    return environment
+
+
+def escaping_environment(*packages: str) -> Environment:
+    """Return the templates of packages, in which every text is escaped and can be seen."""
     environment = Environment(
-        loader=PackageLoader("adk_agent.present.page"),
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
-        t=texts,
-        marks=MARKS,
-        all_classes=CLASSES,
-        sides=SIDES,
-        number_columns=("difference", "95 %", "p", "tasks"),
-        style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-    )
+    environment.globals.update(t=texts, marks=MARKS)
     return environment
 
 
@@ -113,10 +121,11 @@ def _shown(value: Any) -> Any:
     return texts.plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _asset(name: str) -> str:
-    return files("adk_agent.present.page").joinpath("templates", name).read_text(encoding="utf-8")
+def asset(name: str, package: str = TEMPLATES) -> str:
+    """Return a file that stands beside the templates of a package."""
+    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def content_hash(text: str) -> str:
     """Return the hash by which a Content-Security-Policy names a text."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

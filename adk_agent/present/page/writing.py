@@ -43,6 +43,20 @@ def write_page(
         RequestError: There is no such run, or `out` is one of a run's own files.
         StorageError: It has no results, or they cannot be read, or the page cannot be written.
     """
+    page = page_text(results_dir, run_id, benchmarks=benchmarks, secrets=secrets)
+    path = _target(out, results_dir / run_id)
+    try:
+        write_whole(path, page)
+    except StorageError as error:
+        hint = "; name another place: --out FILE" if out is None else ""
+        raise StorageError(f"{error}{hint}") from error
+    return path
+
+
+def page_text(
+    results_dir: Path, run_id: str, *, benchmarks: Benchmarks, secrets: Iterable[SecretStr] = ()
+) -> str:
+    """Return the page of a run as text. Arguments and errors as of `write_page`."""
     _, unredacted = results_so_far(results_dir, run_id)
     redactor = ModelRedactor(secrets)
     report = redactor.model(unredacted)
@@ -50,14 +64,7 @@ def write_page(
     has_manifest = (directory / MANIFEST).exists()
     manifest = redactor.model(load_manifest(results_dir, run_id)) if has_manifest else None
     lookup = Lookup(benchmarks=benchmarks)
-    page = render(report, _gathered(directory, report, redactor, lookup), manifest, lookup)
-    path = _target(out, directory)
-    try:
-        write_whole(path, page)
-    except StorageError as error:
-        hint = "; name another place: --out FILE" if out is None else ""
-        raise StorageError(f"{error}{hint}") from error
-    return path
+    return render(report, _gathered(directory, report, redactor, lookup), manifest, lookup)
 
 
 def _target(out: Path | None, directory: Path) -> Path:

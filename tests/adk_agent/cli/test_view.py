@@ -1,7 +1,12 @@
 """`greenroom view`: where the page goes, when it is opened, what it hides, and what is refused."""
 
 import json
+import signal
+import subprocess
 import webbrowser
+
+import httpx
+import pytest
 
 from adk_agent.cli.main import main
 from evals.trace import ASSESSOR
@@ -65,3 +70,40 @@ def test_view_says_what_it_cannot_do(tmp_path, capsys):
     (folder / RUN / "trials.jsonl").write_text("{}\n")
     assert main(["view", RUN, "--results-dir", str(folder), "--no-open"]) == 3
     assert "line 1 is not a trial" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--port", "4000"], "--port is for the site of all runs: add --serve"),
+        ([RUN, "--host", "192.0.2.1"], "--host is for the site of all runs: add --serve"),
+        (["--serve", "--out", "x.html"], "--out is for the page of one run"),
+        (["nobody", "--serve"], "there is no run 'nobody'"),
+        (["--serve", "--token-env", "SHORT_TOKEN"], "must hold at least 16"),
+        (["--serve", "--token-env", "NO_SUCH_TOKEN"], "must hold at least 16"),
+    ],
+)
+def test_the_site_says_what_it_cannot_do(tmp_path, monkeypatch, capsys, arguments, words):
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a"))])
+    monkeypatch.setenv("SHORT_TOKEN", "hunter2")
+    assert main(["view", *arguments, "--results-dir", str(folder), "--no-open"]) == 2
+    complaint = capsys.readouterr().err
+    assert words in complaint
+    assert "hunter2" not in complaint
+
+
+def test_all_runs_are_served_until_ctrl_c(tmp_path, command):
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a"))])
+    arguments = command("view", "--serve", "--no-open", "--results-dir", folder)
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            url = process.stdout.readline().removeprefix("runs: ").strip()
+            assert RUN in httpx.get(url).text
+            process.send_signal(signal.SIGINT)
+            _, complaint = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "Traceback" not in complaint
