@@ -141,7 +141,7 @@ def _entries(path: Path, format_: Format | None, max_bytes: int) -> Iterator[Tra
 
 
 class _Collected:
-    """What is only whole at the end of the file: spans, and messages one a line."""
+    """Spans, and messages one a line, which are whole only at the end of the file."""
 
     def __init__(self) -> None:
         self._spans = SpanCollector()

@@ -16,7 +16,7 @@ from tau_bridge.completion import COMPLETION
 
 
 class ActivityKind(StrEnum):
-    """What acted."""
+    """An agent, a tool or a model that acted."""
 
     AGENT = "agent"
     TOOL = "tool"

@@ -19,7 +19,7 @@ from tau_bridge.a2a.traceability import FILE_LIMITS, ReportError, describe_json
 from tau_bridge.trace_formats.activities import Report
 
 LISTS: Final = ("messages", "history", "chat_history")
-"""Where an object holds its messages."""
+"""Keys under which an object holds its messages."""
 _SPEAKERS: Final = ("name", "source", "sender", "speaker", "role")
 _RECEIVERS: Final = ("recipient", "receiver", "target", "to")
 _TIMES: Final = ("timestamp", "created_at", "created", "time")

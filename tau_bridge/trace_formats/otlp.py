@@ -75,7 +75,7 @@ _BROKEN: Final = (AttributeError, KeyError, TypeError, ValueError, RecursionErro
 
 @dataclass(kw_only=True, slots=True)
 class _Kept:
-    """What is kept of a span until the file ends."""
+    """The parts of a span that are kept until the file ends."""
 
     activity: Activity
     node: str | None
