@@ -101,7 +101,10 @@ def served(folder: Path) -> Iterator[str]:
     """Serve all runs of a folder; yields the address."""
     command = [sys.executable, "-m", "adk_agent.cli.main", "view", "--serve", "--no-open"]
     with subprocess.Popen(
-        [*command, "--results-dir", str(folder)], stdout=subprocess.PIPE, text=True
+        [*command, "--results-dir", folder.name],  # which the site shows
+        cwd=folder.parent,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as site:
         try:
             yield (site.stdout.readline() if site.stdout else "").removeprefix("runs: ").strip()
@@ -150,7 +153,7 @@ def main() -> int:
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
-        scores = page_of(SCORES, Path(made) / "scores")
+        scores = page_of(SCORES, Path(made) / "results")
         teams = page_of(TEAMS, Path(made) / "teams")
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=chromium, args=flags)
@@ -159,7 +162,7 @@ def main() -> int:
         shoot(browser, scores, "report-trial.png", trial="tr:nth-child(3) a.cell.lost", height=1100)
         shoot(browser, teams, "report-teams.png", part="#teams", height=820)
         shoot(browser, scores, "report-phone.png", width=320, height=640, scheme="dark")
-        shoot_site(browser, Path(made) / "scores")
+        shoot_site(browser, Path(made) / "results")
         browser.close()
     shoot_conversation()
     return 0

@@ -94,13 +94,9 @@ class Guard:
             )
         if "origin" in headers and headers["origin"] != f"{scope['scheme']}://{hosts[0]}":
             return _refused(HTTPStatus.FORBIDDEN, "pages of other origins may not read this site")
-        site, follows_link = (
-            headers.get("sec-fetch-site"),
-            (
-                headers.get("sec-fetch-mode") == "navigate"
-                and headers.get("sec-fetch-dest") == "document"
-            ),
-        )
+        site = headers.get("sec-fetch-site")
+        aim = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest"))
+        follows_link = aim == ("navigate", "document")
         if site in ("cross-site", "same-site") and not follows_link:
             return _refused(HTTPStatus.FORBIDDEN, "pages of other origins may not read this site")
         return None
