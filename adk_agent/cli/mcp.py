@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import add_results_dir, settings_of
+from adk_agent.cli.terminal import say
 from adk_agent.core.errors import RequestError
 from adk_agent.core.files import require_writable
 
@@ -71,6 +72,5 @@ async def _serve(server: MCPServer, tools: EvaluationTools) -> None:
 async def _end(number: signal.Signals, tools: EvaluationTools) -> None:
     """Stop the evaluations, whose finished trials are kept, and end the process."""
     await tools.aclose()
-    sys.stderr.write(f"greenroom: ended by {number.name}\n")
-    sys.stderr.flush()
+    say(f"greenroom: ended by {number.name}", file=sys.stderr, flush=True)
     os._exit(128 + number)  # the thread that waits for standard input cannot be interrupted
