@@ -42,9 +42,9 @@ def execute(parsed: argparse.Namespace) -> int:
     require_writable(settings.results_dir)
     from adk_agent.assembly import Assembly
     from adk_agent.core.redaction import ModelRedactor
-    from adk_agent.mcp.resources import RunResources
-    from adk_agent.mcp.server import build_server
-    from adk_agent.mcp.tools import AssistantTools
+    from adk_agent.mcp_server.resources import RunResources
+    from adk_agent.mcp_server.server import build_server
+    from adk_agent.mcp_server.tools import AssistantTools
 
     assembly = Assembly(settings=settings)
     resources = RunResources(settings.results_dir, ModelRedactor(assembly.secrets()))

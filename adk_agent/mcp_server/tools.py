@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from adk_agent.assembly import Assembly
-from adk_agent.mcp.resources import RunResources
+from adk_agent.mcp_server.resources import RunResources
 from adk_agent.requests.lookup import answered
 from adk_agent.tools import EvaluationTools
 

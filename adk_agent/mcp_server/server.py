@@ -13,8 +13,8 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from adk_agent.core.errors import GreenroomError
-from adk_agent.mcp.described import as_mcp_tool
-from adk_agent.mcp.resources import LATEST_REPORT_URI, REPORT_URI, TRIAL_URI, RunResources
+from adk_agent.mcp_server.described import as_mcp_tool
+from adk_agent.mcp_server.resources import LATEST_REPORT_URI, REPORT_URI, TRIAL_URI, RunResources
 from adk_agent.tools import EvaluationTools
 
 INSTRUCTIONS = """\

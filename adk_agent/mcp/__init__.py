@@ -1,1 +1,0 @@
-"""The evaluation tools as a server of the Model Context Protocol, for coding assistants."""
