@@ -296,6 +296,13 @@ class Conversation:
         finally:
             self._busy = False
 
+    def join_task(self, task_id: str) -> None:
+        """Send the next message to a task, even if it belongs to another conversation.
+
+        Agents have to reject a message whose task is not of its context.
+        """
+        self._open_task_id = task_id
+
     async def aclose(self) -> None:
         """End the conversation. The agent is not informed: A2A has no message for it."""
         self._closed = True
