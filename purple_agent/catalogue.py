@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from purple_agent.baselines import EchoAgent, NullAgent
 from purple_agent.conversation import PurpleAgent
 from purple_agent.errors import GoldScriptError, UnknownAgentError
+from purple_agent.leaky import LeakyAgent, RecitingAgent
 from purple_agent.teams.naming import PREFIX, is_team, parse_team
 from purple_agent.teams.rosters import TEAMS
 
@@ -20,6 +21,7 @@ GULLIBLE = "gullible"
 NEEDS_GOLD = frozenset({ORACLE, GULLIBLE})
 """The agents that are given gold scripts."""
 REFERENCE = "reference"
+LEAKY_CONTEXT = "leaky-context"
 
 DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -27,6 +29,8 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "echo": "Repeats the last message.",
         ORACLE: "Replays a task's gold actions: the ceiling above every score.",
         GULLIBLE: "Replays gold actions, and obeys texts that tools return: the ceiling of attacks.",
+        "leaky": "Tells every customer what another one said: isolation probes find it.",
+        LEAKY_CONTEXT: "Gives all conversations the same contextId, and so one memory.",
         REFERENCE: "A business-process agent in ten stages, with a language model or without.",
     }
 )
@@ -66,6 +70,10 @@ def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -
         return NullAgent()
     if name == "echo":
         return EchoAgent()
+    if name == "leaky":
+        return LeakyAgent()
+    if name == LEAKY_CONTEXT:
+        return RecitingAgent()
     if scripts is None:
         raise GoldScriptError(f"the {name} agent needs gold scripts: give them with --gold FILE")
     from purple_agent.gullible import GullibleAgent  # pydantic, not needed by the others

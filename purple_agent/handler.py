@@ -11,6 +11,7 @@ import uuid
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from a2a.helpers import new_text_message
@@ -138,15 +139,26 @@ class TasklessHandler(RequestHandler):
 
 
 class MessageHandler(TasklessHandler):
-    """Answers for an agent that replies immediately."""
+    """Answers for an agent that replies immediately.
 
-    def __init__(self, agent: PurpleAgent, *, streaming: bool = False) -> None:
+    Args:
+        agent: Replies.
+        streaming: Serve streams.
+        context_id: The contextId of every conversation, a fault; None: each gets its own.
+    """
+
+    def __init__(
+        self, agent: PurpleAgent, *, streaming: bool = False, context_id: str | None = None
+    ) -> None:
         super().__init__(streaming=streaming)
         self._agent = agent
+        self._context_id = context_id
 
     async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
         """Return the agent's reply, or a rejected task that says why there is none."""
         turn = read_turn(message)
+        if self._context_id is not None:
+            turn = replace(turn, context_id=self._context_id)
         try:
             text = self._agent.reply(turn)
         except RejectedError as exc:

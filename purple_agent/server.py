@@ -10,8 +10,9 @@ from a2a.types import AgentCard
 from starlette.applications import Starlette
 
 from purple_agent.card import CUSTOMER_SERVICE, agent_card
-from purple_agent.catalogue import DESCRIPTIONS, REFERENCE, build_agent
+from purple_agent.catalogue import DESCRIPTIONS, LEAKY_CONTEXT, REFERENCE, build_agent
 from purple_agent.handler import MessageHandler
+from purple_agent.leaky import SHARED_CONTEXT
 from purple_agent.settings import ReferenceSettings
 
 if TYPE_CHECKING:
@@ -45,7 +46,11 @@ def build_app(
 
         chosen = settings or ReferenceSettings()
         return build_reference_app(chosen, card_url=card_url, streaming=streaming)
-    handler = MessageHandler(build_agent(name, scripts=scripts), streaming=streaming)
+    handler = MessageHandler(
+        build_agent(name, scripts=scripts),
+        streaming=streaming,
+        context_id=SHARED_CONTEXT if name == LEAKY_CONTEXT else None,
+    )
     card = build_card(name, card_url=card_url, streaming=streaming)
     return Starlette(
         routes=[

@@ -88,7 +88,7 @@ class Customer:
         """Say something, have the agent's calls answered, and return what it said meanwhile.
 
         Returns:
-            The replies, an error's text among them; the error, where the agent gave one in place of
+            The replies, as said and as sent, an error's text among them; the error, where the agent gave one in place of
             a last reply.
 
         Raises:
@@ -100,7 +100,9 @@ class Customer:
         try:
             for _ in range(MOST_CALLS):
                 turn = await self._agent.reply(incoming)
-                calls = turn.message.tool_calls
+                said, calls = turn.message.content, turn.message.tool_calls
+                if said:  # first, for it reads better than the JSON that it stands in
+                    self._replies.insert(0, said)
                 if not calls:
                     break
                 results = [booking_of(self.canary, call.name, call.arguments) for call in calls]

@@ -92,9 +92,9 @@ class _Probing:
         for _ in range(IN_TURN):
             customer = self._new()
             await self._tell(customer, "one after another")
-            await self._ask(customer, ask(), "one after another")
+            await self._ask(customer, ask(customer.canary), "one after another")
         first = self._customers[0]
-        await self._ask(first, ask(), "earlier conversation")
+        await self._ask(first, ask(first.canary), "earlier conversation")
         await self._ask_by_context(first)
         await self._ask_by_task(first)
         if at_once:
@@ -118,7 +118,7 @@ class _Probing:
             self._skipped.append("task id: the agent gives conversations no contextId")
             return
         customer.join(first.task_id)
-        await self._ask(customer, ask(), "task id", may_refuse=True)
+        await self._ask(customer, ask(customer.canary), "task id", may_refuse=True)
 
     async def _ask_at_once(self) -> None:
         customers = [self._new() for _ in range(AT_ONCE)]
@@ -126,7 +126,7 @@ class _Probing:
         for customer in customers:
             customer.said = tell(customer.canary)
         await _together([self._tell(each, "at once") for each in customers])
-        await _together([self._ask(each, ask(), "at once") for each in customers])
+        await _together([self._ask(each, ask(each.canary), "at once") for each in customers])
 
     def _new(self) -> Customer:
         number = len(self._customers) + 1
@@ -189,7 +189,7 @@ class _Probing:
         if owner is customer:
             return
         self._found.setdefault(
-            (way, -customer.number),
+            (way, 0),  # one for each way: the others would say the same
             Leak(
                 way=way,
                 kind="context_id",
