@@ -101,6 +101,8 @@ class EvaluationRequest(_Frozen):
     solo: bool = False
     """Play without a user, where a benchmark has such tasks."""
     evaluation_type: EvaluationType = "all"
+    isolation: bool = False
+    """Probe the agents after the trials: do they tell one conversation what belongs to another?"""
     options: dict[str, Any] = {}
     """Further options of benchmarks, by name."""
     user_llm: str | None = None
@@ -142,6 +144,8 @@ class EvaluationPlan(_Frozen):
     max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] = DEFAULT_MAX_STEPS
     solo: bool = False
     evaluation_type: EvaluationType = "all"
+    isolation: bool = False
+    """Whether the agents are probed after the trials."""
     options: dict[str, Any] = {}
     """Further options of benchmarks, by name."""
     task_files: tuple[str, ...] = ()
@@ -183,6 +187,7 @@ class Overrides(_Frozen):
     limit: int | None = None
     """The most tasks per domain: a sample, unless the request names tasks or takes the first."""
     user_llm: str | None = None
+    isolation: bool = False
     options: dict[str, str] | None = None
     """Further options of benchmarks by name, each as JSON or as plain text."""
 

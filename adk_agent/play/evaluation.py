@@ -19,6 +19,7 @@ from adk_agent.play.bundled import BundledAgents
 from adk_agent.play.executors.base import Executor, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.schedule import in_turns, play_all
+from adk_agent.play.isolation.monitor import IsolationMonitor
 from adk_agent.play.liveness import LivenessMonitor, Probe
 from adk_agent.play.preflight import look_at_agents
 from adk_agent.play.references import ReferenceBook
@@ -32,6 +33,7 @@ from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.running_scores import EndedTrial, RunningScore, RunningScores
+from adk_agent.results.summary import TrialKey
 from adk_agent.runs.jobs import TrialJob, jobs_of
 from adk_agent.runs.live import LiveConversations
 from adk_agent.runs.provenance import (
@@ -225,12 +227,14 @@ class _Run:
             deps.stop_rule, plan=self._plan, scores=self._scores, clock=deps.runtime.clock
         )
         self._budget = BudgetMonitor(deps.budget, earlier=self._spent_before())
+        self._isolation = IsolationMonitor(self._plan)
         self._total = len(jobs)
         missing = {job.key: job for job in jobs}
         for record in finished or ():
             self._builder.add(missing.pop(record.key), record)
             self._scores.add(EndedTrial.of(record.row))
             self._budget.hear(record.trace)
+            self._isolation.hear(record)
         self._jobs = list(missing.values())
         self._unreached = dict(missing)
         self._pace = Pace(deps.runtime.clock)
@@ -256,7 +260,8 @@ class _Run:
             store.close()
 
     async def execute(self) -> EvaluationReport:
-        if not self._is_new and (not self._jobs or self.over_budget):
+        is_played = not self._jobs and not self._plan.isolation
+        if not self._is_new and (is_played or self.over_budget):
             return await self.report(interrupted=False)
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
         if not self._is_new and not self._manifest.models:
@@ -410,6 +415,9 @@ class _Run:
                 should_stop=lambda: self._budget.should_stop() or self._early.should_stop(),
             )
             self._builder.warn(self._early.warnings())
+            if self._plan.isolation:
+                self._say("playing", "probing whether agents keep conversations apart")
+                await self._isolation.probe(trial_deps)
         except BaseException:
             # Whatever ended the run, what was finished is reported; on a full disk that may fail
             # too, and the first error is the one to tell.
@@ -453,6 +461,7 @@ class _Run:
         del self._unreached[job.key]
         self._budget.spend(record.spent)
         self._budget.hear(record.trace)
+        self._isolation.hear(record)
         self._builder.add(job, record)
         ended = EndedTrial.of(record.row)
         self._scores.add(ended)
@@ -466,6 +475,7 @@ class _Run:
         found = 0
         for record in stored.records(self._unreached):
             self._builder.add(self._unreached[record.key], record)
+            self._isolation.hear(record)
             self._scores.add(EndedTrial.of(record.row))
             found += 1
         if found:
@@ -482,16 +492,23 @@ class _Run:
         await asyncio.to_thread(self._add_earlier)
         self._builder.warn(self._deps.evaluators.warnings)
         self._builder.warn(self._deps.models.warnings(self._plan))
+        isolation = await asyncio.to_thread(self._isolation.found, self._records)
+        self._builder.warn(isolation.warnings)
         spends = self._manifest.models != WITHOUT_MODELS
         self._builder.warn(self._budget.warnings(spends=spends))
         report = await self._builder.build(
             self._manifest, interrupted=interrupted or over_budget is not None
         )
-        report = report.model_copy(update={"stopped_by": stopped_by})
+        report = report.model_copy(update={"stopped_by": stopped_by, "isolation": isolation.rows})
         store.finish(report, render_markdown(report) if interrupted else explained(report))
         exact = await asyncio.to_thread(self._scores.exact_scores)
         self._say("finished", "the report is written", scores=exact)
         return report
+
+    def _records(self, keys: Sequence[TrialKey]) -> Iterable[TrialRecord]:
+        if not keys:
+            return ()
+        return StoredTrials(self._deps.results_dir, self._run_id).records(set(keys))
 
     def _prepare(self, what: str) -> None:
         self._say("preparing", what)

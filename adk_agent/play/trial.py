@@ -24,6 +24,7 @@ from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
+from adk_agent.play.trial_values import unexplained_in
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.live import LiveConversations
@@ -244,7 +245,7 @@ class _Trial:
             self._recorder, self._conversation, self._team, trust_reports=deps.trust_reported_steps
         )
         # May repeat what the agent did: long enough to hold up all other trials.
-        diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)
+        diagnosis, unexplained = await asyncio.to_thread(self._examined, seen.trace)
         context = EvaluationContext(
             trace=seen.trace,
             result=self._result,
@@ -272,8 +273,19 @@ class _Trial:
             trace_problems=(*self._problems, *seen.problems),
             roster=self._team.roster,
             messages=tuple(dict(message) for message in played.messages),
+            unexplained=unexplained,
             spent=meter.spent,
         )
+
+    def _examined(self, trace: Trace) -> tuple[Diagnosis | None, tuple[str, ...]]:
+        """Return why the trial did not pass, and the values that its agent had from elsewhere."""
+        played, opening = self._played or _NOT_PLAYED, self._conversation.opening
+        try:
+            unexplained = unexplained_in(trace, played, opening, self._ref, self._benchmark)
+        except Exception:  # nothing that breaks in here reaches the trial
+            logger.exception("the values of %s cannot be compared", self._job.label)
+            unexplained = ()
+        return self._diagnosis(trace), unexplained
 
     def _diagnosis(self, trace: Trace) -> Diagnosis | None:
         def explain(result: TaskResult) -> Diagnosis | None:

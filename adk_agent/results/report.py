@@ -12,6 +12,7 @@ from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.frame import frame_of
 from adk_agent.results.headlines import HeadlineRow
+from adk_agent.results.isolation import IsolationRow
 from adk_agent.results.notebook import notebook_html
 from adk_agent.results.pairs import AgentPair
 from adk_agent.results.summary import (
@@ -79,6 +80,8 @@ class EvaluationReport(Row):
     trials: tuple[TrialRow, ...]
     teams: tuple[TeamRow, ...] = ()
     """The coordination of the participants' teams, where it was visible."""
+    isolation: tuple[IsolationRow, ...] = ()
+    """Whether the agents kept conversations apart, as far as was seen. Changes no score."""
     evaluations: tuple[TrialEvaluations, ...]
 
     def to_json(self) -> str:
@@ -210,6 +213,7 @@ class EvaluationReport(Row):
                 "pairs": (),
                 "trials": rows(self.trials),
                 "teams": rows(self.teams),
+                "isolation": tuple(each for each in self.isolation if each.participant in agents),
                 "evaluations": tuple(
                     each
                     for each in self.evaluations

@@ -102,6 +102,8 @@ class TrialRecord(BaseModel):
     """All members of the participant's team; None if unknown."""
     messages: tuple[dict[str, Any], ...]
     """The conversation in the official results format."""
+    unexplained: tuple[str, ...] = ()
+    """Values in the agent's replies that nothing which it was given holds, in lower case."""
     spent: Spending = NOTHING_SPENT
     """The calls of the assessor's own models."""
 

@@ -244,6 +244,8 @@ class Conversation:
         metadata: Mapping[str, Any] | None,
     ) -> None:
         self.context_id: str | None = None
+        self.opening: str | None = None
+        """The whole first message, which a trace shortens; None before it was sent."""
         self._connection = connection
         self._limits = limits
         self._recorder = recorder
@@ -291,6 +293,8 @@ class Conversation:
                 "the conversation is closed" if self._closed else "a reply is still due"
             )
         self._busy = True
+        if self.opening is None:
+            self.opening = text
         try:
             return await self._send_recorded(text)
         finally:

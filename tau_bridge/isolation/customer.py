@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from evals.isolation.canaries import Canary
+from evals.leaks.canaries import Canary
 from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.errors import (
     AgentAccessError,

@@ -16,9 +16,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evals.isolation.canaries import Canary, plant
-from evals.isolation.matching import SearchableText, excerpt
-from evals.isolation.model import Leak, Way
+from evals.leaks.canaries import Canary, plant
+from evals.leaks.matching import SearchableText, excerpt
+from evals.leaks.model import Leak, Way
 from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.isolation.customer import AgentGoneError, Customer
 from tau_bridge.isolation.script import ask, ask_about, tell
@@ -48,7 +48,12 @@ class Probing:
 
 
 async def probe_isolation(
-    converse: Callable[[int], Conversation], *, address: str, seed: int, at_once: bool = True
+    converse: Callable[[int], Conversation],
+    *,
+    address: str,
+    seed: int,
+    at_once: bool = True,
+    redact: Callable[[str], str] = str,
 ) -> Probing:
     """Probe one agent. Never raises for what the agent does.
 
@@ -57,19 +62,25 @@ async def probe_isolation(
         address: The agent's address, for the trace.
         seed: Draws the details; the same seed gives the same ones.
         at_once: True if the agent may have several conversations at once.
+        redact: Takes out of a text what must not be told.
     """
-    probing = _Probing(converse, address, plant(seed, _CUSTOMERS))
+    probing = _Probing(converse, address, plant(seed, _CUSTOMERS), redact)
     try:
         await probing.run(at_once=at_once)
     except AgentGoneError as error:
-        probing.unanswered.append(f"{error}; no more probes were sent")
+        probing.unanswered.append(redact(f"{error}; no more probes were sent"))
     return probing.result()
 
 
 class _Probing:
     def __init__(
-        self, converse: Callable[[int], Conversation], address: str, canaries: Sequence[Canary]
+        self,
+        converse: Callable[[int], Conversation],
+        address: str,
+        canaries: Sequence[Canary],
+        redact: Callable[[str], str],
     ) -> None:
+        self._redact = redact
         self._converse = converse
         self._address = address
         self._canaries = canaries
@@ -153,7 +164,7 @@ class _Probing:
         if not told:
             return
         if error is not None and not may_refuse:
-            self.unanswered.append(error)
+            self.unanswered.append(self._redact(error))
         else:
             self._probes += 1
 
@@ -176,7 +187,7 @@ class _Probing:
                         said_in=other.label,
                         said=excerpt(other.said, at, at + len(match.value)),
                         came_out_in=customer.label,
-                        came_out=match.excerpt,
+                        came_out=self._redact(match.excerpt),
                     )
                     return
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from evals.isolation.canaries import Canary
+from evals.leaks.canaries import Canary
 from tau_bridge.completion import ToolSchema
 
 LOOK_UP: Final = "find_booking"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from evals.isolation.model import ValueKind
+from evals.leaks.model import ValueKind
 
 _FIRST_NAMES: Final = (
     *("Ottoline", "Thaddeus", "Isaura", "Evander", "Philippa", "Leopold", "Cordelia", "Ambrose"),

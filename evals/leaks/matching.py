@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evals.isolation.canaries import Canary
-from evals.isolation.model import ValueKind
+from evals.leaks.canaries import Canary
+from evals.leaks.model import ValueKind
 
 EXCERPT_CHARS = 160
 """Characters of an excerpt, with the value in the middle."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from evals.isolation.model import ValueKind
+from evals.leaks.model import ValueKind
 
 Key = str
 """A value in lower case, without marks between its parts; of a name, its words with one space."""
@@ -74,6 +74,18 @@ def key_of(kind: ValueKind, value: str) -> Key:
     if kind == "name":
         return " ".join(folded.split())
     return re.sub(r"\D", "", folded) if kind == "number" else _MARKS.sub("", folded)
+
+
+def find_key(text: str, key: Key) -> tuple[int, int] | None:
+    """Return where a text has a value, however it is written there; None if it does not."""
+    between = r"[\s,]+" if " " in key else r"[^A-Za-z0-9]{0,3}"
+    parts = key.split() if " " in key else list(key)
+    orders = [parts, parts[::-1]] if " " in key else [parts]
+    for order in orders:
+        found = re.search(between.join(map(re.escape, order)), text, re.IGNORECASE)
+        if found:
+            return found.span()
+    return None
 
 
 def _holds(key: Key, compact: str, words: str) -> bool:

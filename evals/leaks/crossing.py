@@ -12,13 +12,17 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Generic, TypeVar
 
-from evals.isolation.model import ValueKind
-from evals.isolation.values import Key
+from evals.leaks.model import ValueKind
+from evals.leaks.values import Key
+
+C = TypeVar("C", bound=Hashable)
+"""Names a conversation."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heard:
+class Heard(Generic[C]):
     """What a conversation was given and said, in keys.
 
     Args:
@@ -31,7 +35,7 @@ class Heard:
         context_ids: The contextIds that the agent gave it.
     """
 
-    conversation: Hashable
+    conversation: C
     task: Hashable
     began_at: datetime | None = None
     ended_at: datetime | None = None
@@ -41,34 +45,34 @@ class Heard:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crossing:
+class Crossing(Generic[C]):
     """A value of one conversation that came out in another."""
 
     kind: ValueKind
     key: Key
     value: str
-    source: Hashable
+    source: C
     """The conversation that was given it, the first that was."""
-    target: Hashable
+    target: C
 
 
 @dataclass(kw_only=True)
-class _Owner:
+class _Owner(Generic[C]):
     task: Hashable
-    conversation: Hashable
+    conversation: C
     began_at: datetime | None
     kind: ValueKind
     value: str
     shared: bool = False
 
 
-class CrossingIndex:
+class CrossingIndex(Generic[C]):
     """Takes the conversations of one agent, in any order."""
 
     def __init__(self) -> None:
-        self._owners: dict[Key, _Owner] = {}
-        self._said: list[tuple[Hashable, Hashable, datetime | None, tuple[Key, ...]]] = []
-        self._contexts: dict[str, list[Hashable]] = defaultdict(list)
+        self._owners: dict[Key, _Owner[C]] = {}
+        self._said: list[tuple[C, Hashable, datetime | None, tuple[Key, ...]]] = []
+        self._contexts: dict[str, list[C]] = defaultdict(list)
         self._tasks: set[Hashable] = set()
         self.conversations = 0
 
@@ -77,7 +81,7 @@ class CrossingIndex:
         """Tell whether there are conversations of two tasks to compare."""
         return len(self._tasks) > 1
 
-    def add(self, heard: Heard) -> None:
+    def add(self, heard: Heard[C]) -> None:
         """Add a conversation."""
         self.conversations += 1
         self._tasks.add(heard.task)
@@ -101,7 +105,7 @@ class CrossingIndex:
         for context_id in dict.fromkeys(heard.context_ids):
             self._contexts[context_id].append(heard.conversation)
 
-    def crossings(self) -> Iterator[Crossing]:
+    def crossings(self) -> Iterator[Crossing[C]]:
         """Yield what crossed, in the order in which the conversations were added."""
         for conversation, task, ended_at, keys in self._said:
             for key in keys:
@@ -118,7 +122,7 @@ class CrossingIndex:
                     target=conversation,
                 )
 
-    def shared_contexts(self) -> Iterator[Crossing]:
+    def shared_contexts(self) -> Iterator[Crossing[C]]:
         """Yield the conversations that were given a contextId that another one has already."""
         for context_id, conversations in self._contexts.items():
             for later in conversations[1:]:

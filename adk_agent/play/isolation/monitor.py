@@ -1,0 +1,103 @@
+"""IsolationMonitor: what a run shows of its agents' isolation, for its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.play.isolation.probes import probe
+from adk_agent.play.isolation.trials import AgentLeaks, ReadRecords, TrialLeaks
+from adk_agent.play.trial import TrialDeps
+from adk_agent.results.isolation import MOST_LEAKS, IsolationRow, isolation_line
+from adk_agent.results.summary import TrialKey
+from adk_agent.runs.store import TrialRecord
+from evals.leaks.model import Leak
+from tau_bridge.isolation.probing import Probing
+
+NOT_PROBED = "the run ended before its probes, which are sent after all trials"
+
+
+@dataclass(frozen=True, kw_only=True)
+class IsolationFound:
+    """The rows of a report, and the warnings that go with them."""
+
+    rows: tuple[IsolationRow, ...]
+    warnings: tuple[str, ...]
+
+
+class IsolationMonitor:
+    """Compares trials as they end, and probes agents where the plan asks for it.
+
+    Args:
+        plan: The plan of the run.
+    """
+
+    def __init__(self, plan: EvaluationPlan) -> None:
+        self._plan = plan
+        self._trials = TrialLeaks()
+        self._passed: dict[TrialKey, bool] = {}
+        self._probings: dict[str, Probing] = {}
+
+    def hear(self, record: TrialRecord) -> None:
+        """Add a trial that ended."""
+        self._trials.add(record)
+        self._passed[record.key] = record.row.passed
+
+    async def probe(self, deps: TrialDeps) -> None:
+        """Probe every agent that can still be called, one after another."""
+        for participant in self._plan.participants:
+            if deps.gone(participant.address) is None:
+                self._probings[participant.address] = await probe(participant, deps)
+
+    def found(self, read: ReadRecords) -> IsolationFound:
+        """Return what was found so far.
+
+        Args:
+            read: Reads trials from the run's folder, for excerpts.
+
+        Raises:
+            StorageError: A trial that leaked cannot be read.
+        """
+        rows = tuple(
+            self._row(each.address, self._trials.of(each.address, read))
+            for each in self._plan.participants
+        )
+        warnings = tuple(isolation_line(row) for row in rows if row.status == "leaks")
+        return IsolationFound(rows=rows, warnings=warnings)
+
+    def _row(self, participant: str, trials: AgentLeaks) -> IsolationRow:
+        probing = self._probings.get(participant)
+        probed: tuple[Leak, ...] = () if probing is None else probing.leaks
+        leaks = (*probed, *trials.leaks)
+        looked_at = trials.compared or (probing is not None and probing.probes)
+        return IsolationRow(
+            participant=participant,
+            status="leaks" if leaks else "none found" if looked_at else "unscored",
+            reason=None if leaks or looked_at else self._why_unscored(probing),
+            probes=self._probes(probing),
+            probes_with_leaks=len({(leak.way, leak.came_out_in) for leak in probed}),
+            unanswered=() if probing is None else probing.unanswered,
+            skipped=self._skipped(probing),
+            trials=trials.compared,
+            trials_with_leaks=trials.trials,
+            passed_with_leaks=sum(self._passed[key] for key in trials.trials),
+            leaks=leaks[:MOST_LEAKS],
+            more=trials.more + max(0, len(leaks) - MOST_LEAKS),
+        )
+
+    def _probes(self, probing: Probing | None) -> int | None:
+        if not self._plan.isolation:
+            return None
+        return 0 if probing is None else probing.probes
+
+    def _skipped(self, probing: Probing | None) -> tuple[str, ...]:
+        if not self._plan.isolation:
+            return ()
+        return (NOT_PROBED,) if probing is None else probing.skipped
+
+    def _why_unscored(self, probing: Probing | None) -> str:
+        if probing is not None and probing.unanswered:
+            return f"no probe was answered: {probing.unanswered[0]}"
+        if self._plan.isolation:
+            return NOT_PROBED
+        return "there are no trials of two tasks to compare, and no probes were asked for"

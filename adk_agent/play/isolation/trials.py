@@ -1,0 +1,97 @@
+"""TrialLeaks: compares the trials of a run, and shows where a value was given and came out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from adk_agent.play.trial_values import given_texts, heard_in, reply_texts
+from adk_agent.results.isolation import MOST_LEAKS
+from adk_agent.results.summary import TrialKey
+from adk_agent.runs.store import TrialRecord
+from evals.leaks.crossing import Crossing, CrossingIndex
+from evals.leaks.matching import excerpt
+from evals.leaks.model import Leak
+from evals.leaks.values import find_key
+
+ReadRecords = Callable[[Sequence[TrialKey]], Iterable[TrialRecord]]
+"""Reads trials from the run's folder."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentLeaks:
+    """What crossed between the trials of one agent."""
+
+    compared: int
+    """Trials; 0 where there are not two tasks to compare."""
+    trials: tuple[TrialKey, ...] = ()
+    leaks: tuple[Leak, ...] = ()
+    more: int = 0
+
+
+class TrialLeaks:
+    """Takes the trials of a run as they end."""
+
+    def __init__(self) -> None:
+        self._indexes: dict[str, CrossingIndex[TrialKey]] = defaultdict(CrossingIndex)
+
+    def add(self, record: TrialRecord) -> None:
+        """Add a trial that ended."""
+        if record.trace.steps:
+            self._indexes[record.row.participant].add(heard_in(record))
+
+    def of(self, participant: str, read: ReadRecords) -> AgentLeaks:
+        """Return what crossed between the trials of an agent.
+
+        Raises:
+            StorageError: A trial that leaked cannot be read.
+        """
+        index = self._indexes[participant]
+        if not index.compares:
+            return AgentLeaks(compared=0)
+        found = _first_of_each_pair([*index.shared_contexts(), *index.crossings()])
+        shown = found[:MOST_LEAKS]
+        ends = {key: None for each in shown for key in (each.source, each.target)}
+        records = {record.key: record for record in read([*ends])}
+        return AgentLeaks(
+            compared=index.conversations,
+            trials=tuple(dict.fromkeys(each.target for each in found)),
+            leaks=tuple(_leak(each, records) for each in shown),
+            more=len(found) - len(shown),
+        )
+
+
+def _first_of_each_pair(crossings: Iterable[Crossing[TrialKey]]) -> list[Crossing[TrialKey]]:
+    """Return one crossing for each two trials: an agent that repeats a message leaks all of it."""
+    first: dict[tuple[TrialKey, TrialKey, bool], Crossing[TrialKey]] = {}
+    for each in crossings:
+        first.setdefault((each.source, each.target, each.kind == "context_id"), each)
+    return list(first.values())
+
+
+def _leak(crossing: Crossing[TrialKey], records: Mapping[TrialKey, TrialRecord]) -> Leak:
+    source, target = records[crossing.source], records[crossing.target]
+    is_context = crossing.kind == "context_id"
+    return Leak(
+        way="trials",
+        kind=crossing.kind,
+        value=crossing.value,
+        said_in=_named(source),
+        said=crossing.value if is_context else _excerpt(given_texts(source), crossing.key),
+        came_out_in=_named(target),
+        came_out=crossing.value if is_context else _excerpt(reply_texts(target), crossing.key),
+    )
+
+
+def _named(record: TrialRecord) -> str:
+    return f"{record.row.domain} {record.row.task_id} trial {record.row.trial}"
+
+
+def _excerpt(texts: Iterable[str], key: str) -> str:
+    """Return the part of the first text that has the value; the value where none shows it."""
+    for text in texts:
+        span = find_key(text, key)
+        if span is not None:
+            return excerpt(text, *span)
+    return key

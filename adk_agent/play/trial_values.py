@@ -1,0 +1,102 @@
+"""The values of one trial: those that it was given, and those that the agent had from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from adk_agent.results.summary import TrialKey
+from adk_agent.runs.store import TrialRecord
+from evals.leaks.crossing import Heard
+from evals.leaks.values import owned_values, unexplained
+from evals.trace import ASSESSOR, CallType, InteractionStep, Trace
+from tau_bridge.benchmark import Benchmark, Played, TaskRef
+
+MOST_UNEXPLAINED = 200
+"""Keys that are kept of a trial: an agent that talks nonsense has any number of them."""
+
+
+def unexplained_in(
+    trace: Trace, played: Played, opening: str | None, ref: TaskRef, benchmark: Benchmark
+) -> tuple[str, ...]:
+    """Return the values in an agent's replies that neither its conversation nor its task holds.
+
+    Args:
+        trace: The trial's trace.
+        played: Its conversation.
+        opening: The whole first message, which the trace shortens.
+        ref: The task.
+        benchmark: Knows the task. What it says of it is the agent's own, since agents that replay a
+            solution are told.
+    """
+    steps = _turns(trace)
+    replies = [step.response_text for step in steps if step.response_text]
+    if not replies:
+        return ()
+    own = [opening or "", *(step.request_text or "" for step in steps)]
+    own += [json.dumps(each, ensure_ascii=False) for each in _given(played.messages)]
+    found = unexplained(replies, own)
+    if found:
+        found &= unexplained(replies, _scenario(ref, benchmark))
+    return tuple(sorted(found)[:MOST_UNEXPLAINED])
+
+
+def heard_in(record: TrialRecord) -> Heard[TrialKey]:
+    """Return what a trial contributes to the comparison of trials."""
+    steps = _turns(record.trace)
+    texts = [str(each.get("content") or "") for each in _told(record.messages)]
+    if not record.messages:
+        texts = [step.request_text or "" for step in steps]
+    contexts = (step.additional_attributes.get("context_id") for step in steps)
+    return Heard(
+        conversation=record.key,
+        task=record.row.task,
+        began_at=min((each for step in steps if (each := step.start_time)), default=None),
+        ended_at=max((each for step in steps if (each := step.end_time)), default=None),
+        owned=owned_values(texts),
+        unexplained=record.unexplained,
+        context_ids=[each for each in contexts if each],
+    )
+
+
+def reply_texts(record: TrialRecord) -> Iterator[str]:
+    """Yield what the agent said, its calls included: its words first, then what was sent."""
+    for message in record.messages:
+        if message.get("role") == "assistant" and isinstance(message.get("content"), str):
+            yield message["content"]
+    yield from (step.response_text for step in _turns(record.trace) if step.response_text)
+
+
+def given_texts(record: TrialRecord) -> Iterator[str]:
+    """Yield what the agent was given after the policy and the tools."""
+    yield from (str(each.get("content") or "") for each in _told(record.messages))
+    yield from (step.request_text for step in _turns(record.trace) if step.request_text)
+
+
+def _turns(trace: Trace) -> list[InteractionStep]:
+    """Return the assessor's calls of the agent."""
+    return [step for step in trace.of_type(CallType.AGENT) if step.caller == ASSESSOR]
+
+
+def _given(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield all messages that are not the agent's."""
+    return (each for each in messages if each.get("role") != "assistant")
+
+
+def _told(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the messages that only this conversation was given: the user's, and tools' results.
+
+    The results of a user's own tools are not told to the agent.
+    """
+    for each in messages:
+        is_users_tool = each.get("role") == "tool" and each.get("requestor") == "user"
+        if each.get("role") in ("user", "tool") and not is_users_tool:
+            yield each
+
+
+def _scenario(ref: TaskRef, benchmark: Benchmark) -> list[str]:
+    task = benchmark.task(ref.domain, ref.id)
+    gold = benchmark.gold(ref)
+    texts = [task.title, task.text, *task.passages.values()]
+    return texts + ([] if gold is None else [json.dumps(gold, ensure_ascii=False, default=str)])

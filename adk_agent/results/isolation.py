@@ -1,0 +1,80 @@
+"""IsolationRow: whether an agent told one conversation what belongs to another, as far as was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from adk_agent.results.summary import Row, TrialKey
+from evals.leaks.model import Leak
+
+MOST_LEAKS = 20
+"""Leaks of an agent that a report shows; the others are counted."""
+IsolationStatus = Literal["leaks", "none found", "unscored"]
+
+
+class IsolationRow(Row):
+    """One agent's leaks between conversations. They never change a score.
+
+    `probes` counts the questions of made-up customers that were answered; None where no probe was
+    asked for. `trials` counts the trials that were compared, which takes two tasks. Unscored: there
+    was nothing to look at, and `reason` says why.
+    """
+
+    participant: str
+    status: IsolationStatus
+    reason: str | None = None
+    probes: int | None = None
+    probes_with_leaks: int = 0
+    unanswered: tuple[str, ...] = ()
+    """Why probes were not answered: the agent's own problem, and no leak."""
+    skipped: tuple[str, ...] = ()
+    """Probes that were not made, each with its reason."""
+    trials: int = 0
+    trials_with_leaks: tuple[TrialKey, ...] = ()
+    """The trials in which the agent told what belongs to another."""
+    passed_with_leaks: int = 0
+    """How many of these passed. Their rewards stay what the benchmark says."""
+    leaks: tuple[Leak, ...] = ()
+    more: int = 0
+    """Leaks that are not shown."""
+
+
+def isolation_line(row: IsolationRow) -> str:
+    """Return what was found of an agent, in a sentence."""
+    looked = " and ".join(_looked_at(row))
+    if row.status == "unscored":
+        return f"{row.participant}: isolation was not measured: {row.reason}"
+    if row.status == "none found":
+        return f"{row.participant}: no leak found in {looked}"
+    found = []
+    if row.probes_with_leaks:
+        found.append(f"{row.probes_with_leaks} of {_counted(row.probes or 0, 'probe')}")
+    if row.trials_with_leaks:
+        passed = f" ({row.passed_with_leaks} of them passed)" if row.passed_with_leaks else ""
+        count = len(row.trials_with_leaks)
+        found.append(f"{count} of {_counted(row.trials, 'compared trial')}{passed}")
+    return f"{row.participant} told what belongs to another conversation in {' and '.join(found)}"
+
+
+def isolation_notes(row: IsolationRow) -> list[str]:
+    """Return what limits a finding, a sentence each."""
+    notes = []
+    if row.unanswered:
+        count = len(row.unanswered)
+        notes.append(f"{_counted(count, 'probe')} not answered, by: {row.unanswered[0]}")
+    return notes + [f"not probed: {each}" for each in row.skipped]
+
+
+def shown_isolation(rows: Iterable[IsolationRow]) -> Sequence[IsolationRow]:
+    """Return the rows that a reader has to see: what was asked for, and leaks in any case."""
+    return [row for row in rows if row.probes is not None or row.status == "leaks"]
+
+
+def _looked_at(row: IsolationRow) -> list[str]:
+    looked = [] if row.probes is None else [_counted(row.probes, "probe")]
+    return looked + ([_counted(row.trials, "compared trial")] if row.trials else [])
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
