@@ -5,7 +5,7 @@ Widths are estimated from the number of characters, generously, for nobody knows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 NAME_CHAR, LABEL_CHAR = 7.6, 7.2
@@ -13,6 +13,8 @@ NAME_CHAR, LABEL_CHAR = 7.6, 7.2
 LINE_HEIGHT = 14.0
 _ALONG = tuple(0.5 + side * step * 0.03 for step in range(13) for side in (-1, 1))
 """Places along a line that are tried in turn, as shares of it: from its middle outwards."""
+_DOTS = tuple(number / 12 for number in range(1, 12))
+"""Points of a line that stand for it when a label should not cover it."""
 _ROUNDS = 4
 _GAP_X, _GAP_Y = 6.0, 2.0
 Point = tuple[float, float]
@@ -33,6 +35,10 @@ class Box:
             abs(self.x - other.x) * 2 < self.width + other.width + 2 * _GAP_X
             and abs(self.y - other.y) * 2 < self.height + other.height + 2 * _GAP_Y
         )
+
+    def holds(self, point: Point) -> bool:
+        """Tell whether a point is within it."""
+        return abs(self.x - point[0]) * 2 < self.width and abs(self.y - point[1]) * 2 < self.height
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +76,11 @@ def place_labels(
         texts: The label of each, by its lines.
         taken: What is in the picture already.
     """
+    candidates = _candidates(curves, texts)
     order = list(range(len(curves)))
     placed: dict[int, Box | None] = {}
     for _ in range(_ROUNDS):
-        placed = _placed(order, curves, texts, taken)
+        placed = _placed(order, candidates, taken)
         failed = [place for place in order if placed[place] is None and texts[place]]
         if not failed:
             break
@@ -83,23 +90,27 @@ def place_labels(
 
 
 def _placed(
-    order: Sequence[int],
-    curves: Sequence[Curve],
-    texts: Sequence[Sequence[str]],
-    taken: Sequence[Box],
+    order: Sequence[int], candidates: Sequence[Sequence[Box]], taken: Sequence[Box]
 ) -> dict[int, Box | None]:
     boxes = list(taken)
     placed: dict[int, Box | None] = {}
     for place in order:
-        candidates = _candidates(curves[place], texts[place])
-        free = next((box for box in candidates if not any(map(box.meets, boxes))), None)
+        free = next((box for box in candidates[place] if not any(map(box.meets, boxes))), None)
         if free is not None:
             boxes.append(free)
         placed[place] = free
     return placed
 
 
-def _candidates(curve: Curve, lines: Sequence[str]) -> Iterator[Box]:
-    if lines:
-        for share in _ALONG:
-            yield text_box(*curve.at(share), lines)
+def _candidates(curves: Sequence[Curve], texts: Sequence[Sequence[str]]) -> list[list[Box]]:
+    """Return the places of each label, best first: on few other lines, and near the middle."""
+    dots = [[curve.at(share) for share in _DOTS] for curve in curves]
+    return [
+        sorted(
+            (text_box(*curve.at(share), lines) for share in _ALONG) if lines else (),
+            key=lambda box, own=place: sum(
+                any(map(box.holds, line)) for other, line in enumerate(dots) if other != own
+            ),
+        )
+        for place, (curve, lines) in enumerate(zip(curves, texts, strict=True))
+    ]
