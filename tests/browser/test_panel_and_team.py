@@ -180,7 +180,7 @@ def test_the_timeline_is_indented_and_a_trial_tells_repairs_tokens_and_cost(open
     assert bars[0]["x"] < bars[1]["x"] < bars[2]["x"]
     assert round(bars[0]["width"] / bars[2]["width"]) == round(100 / 30)
     panel.locator(".step summary").nth(2).click()
-    assert "seen by the assessor" in panel.locator(".step").nth(2).inner_text()
+    panel.locator(".step").nth(2).get_by_text("seen by the assessor").wait_for()
     shown = panel.inner_text()
     assert "In 2 replies: the call was taken out of a fenced block (fenced)." in shown
     assert "the agent's replies, as the agent reported\t1,500\t$0.2500\t1 of 1" in shown
@@ -205,8 +205,7 @@ def test_a_line_lists_its_calls_by_keyboard_and_each_leads_into_its_trial(opened
     assert "orders asks money" in calls.first.inner_text()
     assert "failed" in calls.nth(1).inner_text()
     calls.first.get_by_role("link", name="Open it in its trial").click()
-    cited = panel_of(page).locator(".step.cited")
-    assert "orders asks money" in cited.inner_text()
+    panel_of(page).locator(".step.cited").get_by_text("orders asks money").wait_for()
     page.keyboard.press("Escape")
     line.focus()
     page.keyboard.press(" ")
