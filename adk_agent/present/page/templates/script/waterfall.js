@@ -7,10 +7,13 @@ function waterfall(parent, trial) {
     return;
   }
   const end = Math.max(...steps.map((step) => step.to ?? step.at ?? 0), 0);
-  const notes = [];
-  if (untimed) notes.push(`${count(untimed, "step")} without a time`);
-  if (left_out) notes.push(`${count(left_out, "more step")} in trials.jsonl`);
-  put(parent, "p", `${count(steps.length, "step")} over ${time(end)}. Indented: made within the step above. Dashed: reported and not seen. A cross: it failed. Open a step for its texts.${notes.length ? ` There ${untimed + left_out === 1 ? "is" : "are"} ${notes.join(", and ")}.` : ""}`, "note");
+  const notes = [`${count(steps.length, "step")} over ${time(end)}; open one for its texts.`];
+  if (steps.some((step) => step.depth)) notes.push("Indented: made within the step above.");
+  if (steps.some((step) => step.told)) notes.push("Dashed: reported and not seen.");
+  if (steps.some((step) => step.error !== null)) notes.push("A cross: it failed.");
+  if (untimed) notes.push(`${count(untimed, "step")} without a time.`);
+  if (left_out) notes.push(`${count(left_out, "more step")} in trials.jsonl.`);
+  put(parent, "p", notes.join(" "), "note");
   const around = put(parent, "div", null, "waterfall");
   scrolls(around, "Timeline");
   steps.forEach((step, place) => stepLine(around, step, lanes[step.lane], place, end || 1));
