@@ -27,7 +27,7 @@ _MEANINGS = {
     "unparsable": "it looked like JSON and was not, and was said to the user as it stood",
     "empty": "it was empty",
 }
-"""What was done about each kind of repair, as docs/agents.md lists them."""
+"""The remedy for each kind of repair, as docs/agents.md lists them."""
 
 
 def repair_sentences(kinds: Mapping[str, int]) -> list[str]:
