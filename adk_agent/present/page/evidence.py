@@ -45,7 +45,7 @@ def citations(
     if diagnosis.reply_format is not None:
         found += _quoted(diagnosis.reply_format, items)
     if "loop" in kinds:
-        found += _repeated(items)
+        found += list(_repeated(items)) or list(_last_turn(items))
     if "gave_up" in kinds:
         found += _last_turn(items)
     if kinds & _BROKEN:
@@ -62,8 +62,9 @@ def _calls(items: Sequence[_Item]) -> Iterator[tuple[str, str]]:
             said.append(f"differs from the gold path in {', '.join(item['differing'])}")
         elif item.get("gold"):
             said.append("is not in the gold path")
+        said += [item[note] for note in ("note", "result_note") if item.get(note)]
         if said:
-            yield f"{item['name']}: {'; '.join(said)}", f"turn-{place}"
+            yield f"{item.get('name', 'a message')}: {'; '.join(said)}", f"turn-{place}"
 
 
 def _departing_step(record: TrialRecord, diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:

@@ -58,6 +58,17 @@ def test_a_loop_leads_to_each_time_of_what_was_repeated():
     ]
 
 
+def test_a_loop_without_anything_that_came_again_leads_to_the_last_turn():
+    said = [ASKED, called("look"), result("x"), {"role": "assistant", "content": "Hm."}]
+    assert cited("loop", said) == [("the agent's last turn", "turn-2")]
+
+
+def test_what_a_benchmark_notes_about_calls_and_results_is_led_to():
+    obeyed = called("send_money") | {"note": "it obeyed"}
+    found = cited("hijacked", [ASKED, called("read"), result("x", note="injected"), obeyed])
+    assert found == [("read: injected", "turn-1"), ("send_money: it obeyed", "turn-2")]
+
+
 def test_a_reply_without_a_call_and_the_last_turn_are_found():
     said = [ASKED, {"role": "assistant", "content": "Sure,\n I  do that."}, ASKED]
     wrote = ReplyFormat(repairs={"plain_text": 1}, replies=1, example="Sure, I do...")
