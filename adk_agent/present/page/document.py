@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 TEMPLATES = "adk_agent.present.page"
 """The package with the page's templates."""
 _STYLES = ("style.css", "panel.css", "team.css")
-_SCRIPTS = ("dom", "reasons", "waterfall", "turns", "sheet", "team")
+_SCRIPTS = ("dom", "reasons", "waterfall", "turns", "sheet", "calls", "team")
 """The parts of the page's script, in the order in which they are joined."""
 
 

@@ -90,3 +90,7 @@ async function unpack(number) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return JSON.parse(await new Response(stream).text());
 }
+
+function unreadable(problem) {
+  return `This browser could not unpack the conversation (${problem.message}). A browser of 2023 or later can; trials.jsonl has it too.`;
+}

@@ -47,7 +47,7 @@ async function open(number) {
   const title = head(number);
   const inner = put(sheet, "div", null, "inside");
   if (problem) {
-    put(inner, "p", `This browser could not unpack the conversation (${problem.message}). A browser of 2023 or later can; trials.jsonl has it too.`);
+    put(inner, "p", unreadable(problem));
   } else {
     for (const part of [why, repairs, usage, waterfall, conversation, checks, evaluations]) part(inner, trial, number);
   }

@@ -1,22 +1,13 @@
 // The picture of a team: a line lists its calls, and the calls of a trial are stepped through.
 const MOST_CALLS = 100;
 
-function sequence(trial) {
-  // In the order in which they began; a call without a time stays behind the one before it.
-  let last = 0;
-  return trial.timeline.steps
-    .map((step, place) => ({ step, place, began: (last = step.at ?? last) }))
-    .filter(({ step }) => step.team !== undefined)
-    .sort((a, b) => a.began - b.began);
-}
-
 function team(section) {
   const names = new Map(Array.from(section.querySelectorAll(".played li"), (each) => [Number(each.dataset.trial), each.textContent]));
   if (!names.size) return;
   const lines = Array.from(section.querySelectorAll(".connection"));
   const labels = lines.map((_, place) => section.querySelector(`[data-label="${place}"]`));
   const totals = labels.map((label) => label && Array.from(label.childNodes, (each) => each.cloneNode(true)));
-  const cache = new Map();
+  const callsOf = reader();
   let trial = null, calls = [], at = 0, chosen = null, turnOf = 0;
 
   section.querySelector(".graph").setAttribute("role", "group");
@@ -30,25 +21,27 @@ function team(section) {
   slider.type = "range";
   slider.min = 0;
   slider.setAttribute("aria-label", "Calls so far");
-  const next = pressable(player, "→", async () => {
-    if (trial === null) await choose(names.keys().next().value, 0);
-    show(at + 1);
+  const next = pressable(player, "→", () => {
+    if (trial === null) choose(names.keys().next().value, 1);
+    else show(at + 1);
   });
   next.setAttribute("aria-label", "Next call");
-  const told = put(section, "p", null, "position");
-  told.setAttribute("role", "status");
+  const position = put(section, "p", null, "position");
+  position.setAttribute("role", "status");
   const exchange = put(section, "div", null, "exchange");
 
-  const joins = (line, { step }) => line.dataset.from === step.from && line.dataset.to === step.team;
-
-  async function callsOf(number) {
-    if (!cache.has(number)) cache.set(number, sequence(await unpack(number)));
-    return cache.get(number);
+  async function read(number) {
+    try {
+      return await callsOf(number);
+    } catch (problem) {
+      position.textContent = unreadable(problem);
+      throw problem;
+    }
   }
 
   async function choose(number, place) {
     const mine = ++turnOf;
-    const found = number === null ? [] : await callsOf(number);
+    const found = number === null ? [] : await read(number);
     if (mine !== turnOf) return;
     [trial, calls] = [number, found];
     choice.value = number ?? "";
@@ -64,9 +57,9 @@ function team(section) {
     back.disabled = at === 0;
     next.disabled = trial !== null && at === calls.length;
     const now = at ? calls[at - 1] : null;
-    const so_far = calls.slice(0, at);
+    const earlier = calls.slice(0, at);
     lines.forEach((line, number) => {
-      const times = so_far.filter((each) => joins(line, each)).length;
+      const times = earlier.filter((each) => joins(line, each)).length;
       line.classList.toggle("dim", trial !== null && !times);
       line.classList.toggle("now", now !== null && joins(line, now));
       if (!labels[number]) return;
@@ -75,10 +68,10 @@ function team(section) {
     });
     const words = now ? `Call ${at} of ${calls.length}: ${described(now)}` : `Before the first of ${count(calls.length, "call")}.`;
     const all = names.size === 1 ? "The whole trial" : `All ${count(names.size, "trial")} together`;
-    told.textContent = trial === null ? `${all}. Step through the calls with the arrows; choose a line to list its calls.` : words;
-    slider.setAttribute("aria-valuetext", told.textContent);
+    position.textContent = trial === null ? `${all}. Step through the calls with the arrows; choose a line to list its calls.` : words;
+    slider.setAttribute("aria-valuetext", position.textContent);
     if (chosen === null) exchange.replaceChildren();
-    if (chosen === null && now) message(exchange, trial, now, true);
+    if (chosen === null && now) texts(put(exchange, "div", null, "message"), trial, now);
   }
 
   function numbered(label, first, times) {
@@ -87,33 +80,18 @@ function team(section) {
     label.replaceChildren(line);
   }
 
-  function described({ step }) {
-    const when = step.at === null ? "at an unknown time" : `after ${time(step.at)}`;
-    const figures = used(step.tokens, step.cost);
-    return `${step.from} to ${step.team}, ${when}, took ${time(step.ms)}${figures ? ", " + figures : ""}${step.error === null ? "" : ", failed"}`;
-  }
-
-  function message(parent, number, found, isAlone) {
-    const made = put(parent, isAlone ? "div" : "details", null, "message");
-    if (!isAlone) put(made, "summary", `${names.get(number)}: ${described(found)}`);
-    exchanged(made, found.step, "The conversation of the trial has its texts.");
-    if (found.step.error !== null) put(made, "p", "Failed: " + found.step.error);
-    put(put(made, "p"), "a", "Open it in its trial").href = `#trial-${number}/step-${found.place}`;
-  }
-
   async function listCalls() {
     const mine = ++turnOf;
     const line = lines[chosen];
     exchange.replaceChildren();
     const head = put(exchange, "div", null, "heading");
-    const title = put(head, "h4", `${line.dataset.from} to ${line.dataset.to}`);
-    title.tabIndex = -1;
+    put(head, "h4", `${line.dataset.from} to ${line.dataset.to}`);
     pressable(head, "Close", () => press(chosen, true));
     let listed = 0;
     for (const number of trial === null ? names.keys() : [trial]) {
-      const found = (await callsOf(number)).filter((each) => joins(line, each));
+      const found = (await read(number)).filter((each) => joins(line, each));
       if (mine !== turnOf) return;
-      for (const each of found.slice(0, MOST_CALLS - listed)) message(exchange, number, each, false);
+      for (const each of found.slice(0, MOST_CALLS - listed)) folded(exchange, names.get(number), number, each);
       listed += found.length;
       if (listed > MOST_CALLS) {
         put(exchange, "p", `These are the first ${MOST_CALLS} calls. Choose a trial to see its own.`, "note");
@@ -124,6 +102,7 @@ function team(section) {
   }
 
   function press(place, isClosing) {
+    turnOf += 1; // what is being read for another list comes too late
     chosen = isClosing || place === chosen ? null : place;
     lines.forEach((line, number) => line.setAttribute("aria-pressed", number === chosen));
     if (chosen !== null) {
