@@ -213,6 +213,23 @@ def test_a_line_lists_its_calls_by_keyboard_and_each_leads_into_its_trial(opened
     assert line.get_attribute("aria-pressed") == "false"
 
 
+def test_a_line_and_its_label_are_clicked_alike(opened):
+    page = opened()
+    line = page.get_by_role("button", name="Calls of orders to money")
+    place = line.evaluate(
+        "each => [...each.parentNode.querySelectorAll('.connection')].indexOf(each)"
+    )
+    page.locator(f"[data-label='{place}']").click()
+    assert line.get_attribute("aria-pressed") == "true"
+    middle = """each => {
+      const path = each.querySelector(".edge"), at = path.getPointAtLength(path.getTotalLength() * 0.9);
+      const {x, y} = new DOMPoint(at.x, at.y).matrixTransform(path.getScreenCTM());
+      return [x, y];
+    }"""
+    page.mouse.click(*line.evaluate(middle))
+    assert line.get_attribute("aria-pressed") == "false"
+
+
 def test_calls_are_stepped_through_by_button_slider_and_keyboard(opened):
     page = opened()
     position, now = page.locator(".position"), page.locator(".connection.now")

@@ -64,7 +64,7 @@ function team(section) {
       line.classList.toggle("now", now !== null && joins(line, now));
       if (!labels[number]) return;
       if (trial === null) labels[number].replaceChildren(...totals[number]);
-      else numbered(labels[number], totals[number][0], times);
+      else numbered(labels[number], totals[number], times);
     });
     const words = now ? `Call ${at} of ${calls.length}: ${described(now)}` : `Before the first of ${count(calls.length, "call")}.`;
     const all = names.size === 1 ? "The whole trial" : `All ${count(names.size, "trial")} together`;
@@ -74,8 +74,9 @@ function team(section) {
     if (chosen === null && now) texts(put(exchange, "div", null, "message"), trial, now);
   }
 
-  function numbered(label, first, times) {
-    const line = first.cloneNode();
+  function numbered(label, total, times) {
+    const line = total[0].cloneNode();
+    line.setAttribute("y", (Number(total[0].getAttribute("y")) + Number(total.at(-1).getAttribute("y"))) / 2);
     line.textContent = times ? times + "×" : "";
     label.replaceChildren(line);
   }
@@ -118,7 +119,7 @@ function team(section) {
     line.setAttribute("aria-pressed", "false");
     line.setAttribute("aria-label", "Calls of " + line.querySelector("title").textContent);
     line.tabIndex = 0;
-    line.addEventListener("click", () => press(place));
+    for (const each of [line, labels[place]]) each?.addEventListener("click", () => press(place));
     line.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
