@@ -107,10 +107,14 @@ def _candidates(curves: Sequence[Curve], texts: Sequence[Sequence[str]]) -> list
     dots = [[curve.at(share) for share in _DOTS] for curve in curves]
     return [
         sorted(
-            (text_box(*curve.at(share), lines) for share in _ALONG) if lines else (),
+            (text_box(*_drawn_at(curve.at(share)), lines) for share in _ALONG) if lines else (),
             key=lambda box, own=place: sum(
                 any(map(box.holds, line)) for other, line in enumerate(dots) if other != own
             ),
         )
         for place, (curve, lines) in enumerate(zip(curves, texts, strict=True))
     ]
+
+
+def _drawn_at(point: Point) -> Point:
+    return round(point[0], 1), round(point[1], 1)

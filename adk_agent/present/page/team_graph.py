@@ -223,8 +223,7 @@ def _drawn(
     width = round(1.2 + 3.3 * math.log1p(each.calls) / math.log1p(most), 2)
     if centre is None:
         return replace(each, path=path, width=width)
-    x, y = (round(value, 1) for value in centre)
-    return replace(each, path=path, width=width, label=label, label_x=x, label_y=y)
+    return replace(each, path=path, width=width, label=label, label_x=centre[0], label_y=centre[1])
 
 
 def _towards(agent: Agent, point: Point, distance: float) -> Point:
