@@ -28,6 +28,7 @@ from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import OverallRow, SummaryRow
 from adk_agent.results.tables import (
     data_lines,
     doubt,
@@ -35,6 +36,8 @@ from adk_agent.results.tables import (
     not_measured_lines,
     score_table,
     team_table,
+    usage_notes,
+    usage_table,
     without_the_usual,
 )
 from adk_agent.results.team_summary import TeamRow
@@ -156,6 +159,7 @@ class Display:
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)
+        self._usage(report)
         for line in [*meaning_lines(report), *cause_lines(report)]:
             self._line(line)
         self._differences(report)
@@ -167,6 +171,15 @@ class Display:
             self._line(line)
         self._line(last or f"report: {folder}")
         self._line(next_commands(report, folder))
+
+    def _usage(self, report: EvaluationReport) -> None:
+        """Show what agents report to have used, if any does."""
+        rows: list[SummaryRow | OverallRow] = [*report.summary, *report.overall]
+        notes = usage_notes(rows)
+        if notes:
+            self._table(*without_the_usual(usage_table(rows)), title="Tokens and cost")
+        for note in notes:
+            self._line(note)
 
     def _differences(self, report: EvaluationReport) -> None:
         """Show whether the agents differ: two in a sentence, more in a table."""
