@@ -103,7 +103,7 @@ def trial_usage(trace: Trace) -> TrialUsage | None:
         prompt_tokens=_total([_counted(step, REPORTED_PROMPT_TOKENS) for step in reports]),
         completion_tokens=_total([_counted(step, REPORTED_COMPLETION_TOKENS) for step in reports]),
         total_tokens=sum(tokens) if tokens else None,
-        cost=sum(costs) if costs else None,
+        cost=_cost(costs),
         ignored=ignored,
     )
 
