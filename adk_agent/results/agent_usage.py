@@ -76,7 +76,7 @@ class UsedTrial(Protocol):
 
     @property
     def agent_usage(self) -> TrialUsage | None:
-        """What the agent reports."""
+        """The usage that the agent reports."""
 
     @property
     def reward(self) -> float | None:

@@ -84,7 +84,7 @@ class TrialRow(Row):
     total_tokens: int | None = None
     cost: float | None = None
     agent_usage: TrialUsage | None = None
-    """What the agent reports of its own models; `total_tokens` and `cost` are the assessor's."""
+    """As the agent reports it of its own models; `total_tokens` and `cost` are the assessor's."""
     trace_id: str
     diagnosis: Diagnosis | None = None
 
@@ -206,7 +206,7 @@ class ScoreRow(Row):
     cost: float | None = None
     """Cost of the assessor's own models in US dollars; None if unknown."""
     agent_usage: AgentUsage | None = None
-    """What the agent reports of its own models; None if it reports nothing."""
+    """As the agent reports it of its own models; None if it reports nothing."""
 
     def high(self, k: str) -> float | None:
         """Return the high end of pass^k; the score itself if no trial failed."""

@@ -256,7 +256,7 @@ class Conversation:
         self._known_artifacts: dict[str, tuple[bytes, ...]] = {}
         self._known_usage: dict[Place, ReportedUsage] = {}
         self._usage = ReportedUsage()
-        """What the agent reports to have used for the turn."""
+        """The usage that the agent reports for the turn."""
         self._chars = 0
         self._busy = False
         self._closed = False

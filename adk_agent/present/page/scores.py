@@ -55,7 +55,7 @@ class Score:
     repairs: str
     """The repairs of replies, by kind."""
     agent_usage: AgentUsage | None
-    """What the agent reports of its own models; None if it reports no tokens and no cost."""
+    """As the agent reports it of its own models; None if it reports no tokens and no cost."""
 
 
 @dataclass(frozen=True, kw_only=True)

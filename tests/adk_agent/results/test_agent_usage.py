@@ -190,10 +190,9 @@ def test_markdown_csv_and_data_frame_have_it(report, results_dir, capsys):
     text = render_markdown(report)
     assert "## Tokens and cost" in text
     assert "| python:paid | mock | " in text[text.index("## Tokens and cost") :]
-    out = results_dir / "csv"
-    command = ["export", report.run_id, "--format", "csv", "--out", str(out)]
+    path = results_dir / "trials.csv"
+    command = ["export", report.run_id, "--to", "csv", "--out", str(path)]
     assert main([*command, "--results-dir", str(results_dir)]) == 0
-    [path] = [out] if out.is_file() else out.rglob("*.csv")
     paid, silent, _ = csv.DictReader(path.read_text().splitlines())
     assert (paid["agent_total_tokens"], paid["agent_cost"]) == (
         str(report.trials[0].agent_usage.total_tokens),
