@@ -174,8 +174,8 @@ def _is_reply(step: InteractionStep) -> bool:
 
 
 def _counted(step: InteractionStep, name: str) -> int | None:
-    text = step.additional_attributes.get(name)
-    return None if text is None else int(text)
+    text = step.additional_attributes.get(name, "")
+    return int(text) if text.isdecimal() else None  # redaction may have taken a secret out of it
 
 
 def _total(amounts: Sequence[int | None]) -> int | None:

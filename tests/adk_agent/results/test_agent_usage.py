@@ -78,6 +78,13 @@ def test_only_what_came_with_replies_to_the_assessor_counts():
     assert usage_of(step(10, 0.5), inner, told, model).total_tokens == 10
 
 
+def test_a_part_that_redaction_took_away_is_unknown_and_breaks_nothing():
+    told = step(10, 0.5)
+    hidden = told.additional_attributes | {REPORTED_PROMPT_TOKENS: "[redacted]"}
+    usage = usage_of(told.model_copy(update={"additional_attributes": hidden}))
+    assert (usage.prompt_tokens, usage.total_tokens) == (None, 10)
+
+
 def test_an_agent_that_reports_nothing_has_no_usage():
     assert usage_of(step(), step()) is None
     assert agent_usage([Trial(None, 1.0)]) is None
