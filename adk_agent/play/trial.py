@@ -24,6 +24,7 @@ from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
+from adk_agent.results.agent_usage import trial_usage
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.live import LiveConversations
@@ -327,6 +328,7 @@ def row_of(
         duration_ms=duration_ms,
         total_tokens=spent.known_tokens,
         cost=spent.known_cost,
+        agent_usage=trial_usage(trace),
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
     )
