@@ -84,6 +84,8 @@ class Settings(BaseSettings):
     """Head of the Ray cluster that `--executor ray` plays on, as host:port; not set starts one here."""
     confirm_above: int = Field(200, ge=0, validation_alias="GREENROOM_CONFIRM_ABOVE")
     """Conversations of a plan above which it is confirmed first, if the request names no number."""
+    ci: str = Field("", validation_alias="CI")
+    """Set by services that build and test. Progress is shown in lines then, also on a terminal."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
     """Use no language model, whatever else is configured."""
 

@@ -538,5 +538,8 @@ class _Run:
                 outcome=ended and ended.outcome,
                 reason=ended and ended.why,
                 scores=tuple(self._scores.scores() if scores is None else scores)[:MOST_SCORES],
+                agents=self._scores.agents()[:MOST_SCORES],
+                total_tokens=self._scores.total_tokens,
+                cost=self._scores.cost,
             )
         )

@@ -25,6 +25,7 @@ from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
 from adk_agent.play.trial_values import unexplained_in
+from adk_agent.results.agent_usage import trial_usage
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.live import LiveConversations
@@ -339,6 +340,7 @@ def row_of(
         duration_ms=duration_ms,
         total_tokens=spent.known_tokens,
         cost=spent.known_cost,
+        agent_usage=trial_usage(trace),
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
     )

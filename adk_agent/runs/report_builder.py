@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.agent_usage import usage_warnings
 from adk_agent.results.headlines import headline_rows, replacing
 from adk_agent.results.pairs import agent_pairs
 from adk_agent.results.report import (
@@ -230,6 +231,7 @@ def report_of(
             *_unhealthy(rows),
             *_uneven(made["summary"]),
             *_ended_by_agents(rows),
+            *usage_warnings([(row.participant, row.agent_usage) for row in rows]),
         ),
         **made,
         headlines=headlines,

@@ -26,6 +26,7 @@ from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import Intent, Situation
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import RefusalCode
+from adk_agent.results.agent_usage import AgentUsage, TrialUsage
 from adk_agent.results.comparison import AgentComparison, RunComparison
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.leaderboard import leaderboard_row
@@ -159,6 +160,8 @@ def report_of_one_scored_trial():
                 HeadlineRow,
                 TaskRow,
                 TrialRow,
+                TrialUsage,
+                AgentUsage,
                 TeamRow,
                 FindingCount,
                 TrialEvaluations,
