@@ -34,6 +34,7 @@ class Options:
         max_concurrency: The number of conversations at once.
         max_steps: The most steps of a conversation.
         solo: Play without a user, if the benchmark has such tasks.
+        isolation: Probe the agents after the trials for what they tell of other conversations.
         timeout_s: The time that an agent may take for one reply.
         token: The bearer token for remote agents.
         credentials: What else they are sent, as `NAME=VARIABLE` or `NAME=@FILE`; by the agents'
@@ -51,6 +52,7 @@ class Options:
     max_concurrency: int | None = None
     max_steps: int | None = None
     solo: bool = False
+    isolation: bool = False
     timeout_s: PositiveFloat = 300.0
     token: str | None = None
     credentials: Sequence[str] | Mapping[str, Sequence[str]] = ()
@@ -147,6 +149,7 @@ def plan_of(
             max_concurrency=chosen.max_concurrency,
             max_steps=chosen.max_steps,
             solo=chosen.solo,
+            isolation=chosen.isolation,
             options=dict(chosen.options),
         )
     except ValidationError as exc:

@@ -96,6 +96,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
             **given,
             **missing,
             "offline": parsed.offline or content.offline,
+            "isolation": parsed.isolation or content.isolation,
             "option": [*options, *(parsed.option or ())] or None,
         }
     )

@@ -17,6 +17,7 @@ from adk_agent.cli.live_table import LiveTable
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.causes import cause_lines
+from adk_agent.results.isolation import isolation_lines, shown_isolation
 from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.progress import Progress
@@ -38,6 +39,8 @@ from adk_agent.results.team_summary import TeamRow
 PLAIN_WIDTH = 124
 """Width without a terminal, which fits an address and all columns of scores on one line."""
 TEAM_WIDTH = 110
+MOST_LEAKS_SHOWN = 2
+"""Leaks of an agent that the terminal quotes; the page and the report have more."""
 WORDS = frozenset(
     {"agent", "against", "better", "domain", "figure", "headline", "judged", "labels", "verdict"}
 )
@@ -137,6 +140,9 @@ class Display:
         limits = [f"{team.participant}: {told}" for team, told in doubts if told is not None]
         for warning in [*limits, *report.warnings]:
             self._line(f"warning: {warning}", style="yellow")
+        for row in shown_isolation(report.isolation):
+            for line in isolation_lines(row, most=MOST_LEAKS_SHOWN):
+                self._line(line)
         for line in [*data_lines(report.summary), *not_measured_lines(report.teams)]:
             self._line(line)
         self._line(last or f"report: {folder}")

@@ -1,4 +1,4 @@
-"""The gate of `--fail-under`: the exit code for a finished run's scores."""
+"""The gates of `--fail-under` and `--isolation`: the exit code of a finished run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.cli.terminal import say
 from adk_agent.results.headlines import HeadlineRow
+from adk_agent.results.isolation import isolation_line
 from adk_agent.results.meaning import figures_of, pass_1_of_all
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import OverallRow, SummaryRow
@@ -44,6 +45,16 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
         _tell("not decided: the run was interrupted")
         return INCOMPLETE
     return INCOMPLETE if INCOMPLETE in codes else max(codes, default=OK)
+
+
+def isolation_code(report: EvaluationReport) -> int:
+    """Return 1 if probes of isolation were asked for and an agent told of other conversations."""
+    if not report.plan.isolation:
+        return OK
+    leaking = [row for row in report.isolation if row.status == "leaks"]
+    for row in leaking:
+        say(f"greenroom: --isolation: {isolation_line(row)}", file=sys.stderr)
+    return GATE_FAILED if leaking else OK
 
 
 def _headline_code(row: HeadlineRow, bound: float) -> int:

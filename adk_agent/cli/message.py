@@ -70,6 +70,12 @@ def add_message(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--user-model", metavar="MODEL", help="the language model that plays the user"
     )
+    parser.add_argument(
+        "--isolation",
+        action="store_true",
+        help="probe the agents after the trials for what they tell of other conversations; exit code "
+        "1 if they do",
+    )
     add_files(parser)
     parser.add_argument("--yes", action="store_true", help="answer yes to every question")
     add_playing(parser)
@@ -283,5 +289,6 @@ def _overrides(parsed: argparse.Namespace) -> Overrides:
         max_steps=parsed.max_steps,
         limit=parsed.limit,
         user_llm=parsed.user_model,
+        isolation=parsed.isolation,
         options=dict(parsed.option) if parsed.option else None,
     )

@@ -109,7 +109,7 @@ def conclude(report: EvaluationReport, parsed: argparse.Namespace, settings: Set
     if parsed.json:
         write_data(report.to_json())
     _display(parsed, settings).result(report)
-    return gate.exit_code(report, parsed.fail_under)
+    return max(gate.exit_code(report, parsed.fail_under), gate.isolation_code(report))
 
 
 def _display(parsed: argparse.Namespace, settings: Settings) -> Display:

@@ -24,7 +24,16 @@ from adk_agent.runs.store import load_manifest
 from adk_agent.runs.tracking import RunStatus
 
 _OF_FAILED = "The tasks of run {run_id} of which a trial failed or did not pass."
-_KEPT = ("solo", "evaluation_type", "options", "user_llm", "user_llm_args", "max_steps", "seed")
+_KEPT = (
+    "solo",
+    "evaluation_type",
+    "options",
+    "user_llm",
+    "user_llm_args",
+    "max_steps",
+    "seed",
+    "isolation",
+)
 """Settings of a plan that a request takes as they are."""
 
 

@@ -14,6 +14,7 @@ from adk_agent.core.plan import (
     Selection,
 )
 from tau_bridge.benchmark import BASE_SPLIT
+from tau_bridge.isolation.limits import MOST_PROBES
 
 _IDS_SHOWN = 8
 
@@ -26,7 +27,7 @@ def equivalent_command(plan: EvaluationPlan) -> str:
     else:
         ids = {each.domain: list(each.task_ids) for each in plan.tasks}
         config = {"domain": list(ids), "task_ids": ids}
-    settings = ("solo", "evaluation_type", "options", "user_llm", "user_llm_args")
+    settings = ("solo", "evaluation_type", "options", "user_llm", "user_llm_args", "isolation")
     changed = plan.model_dump(mode="json", include=set(settings), exclude_defaults=True)
     config |= {name: changed[name] for name in settings if name in changed}
     if plan.members:
@@ -76,6 +77,8 @@ def describe(plan: EvaluationPlan) -> str:
             f"scoring: {plan.evaluation_type}"
         ),
     ]
+    if plan.isolation:
+        lines.append(f"Probes of isolation after the trials: at most {MOST_PROBES} for each agent")
     if plan.reasoning:
         lines.append(f"Why: {plan.reasoning}")
     lines += [f"Warning: {warning}" for warning in plan.warnings]

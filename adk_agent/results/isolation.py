@@ -10,6 +10,10 @@ from evals.leaks.model import Leak
 
 MOST_LEAKS = 20
 """Leaks of an agent that a report shows; the others are counted."""
+ISOLATION_LEGEND = (
+    "No score is changed by this. No leak found means that none was seen where was looked, and not "
+    "that the agent keeps all conversations apart."
+)
 IsolationStatus = Literal["leaks", "none found", "unscored"]
 
 
@@ -55,6 +59,20 @@ def isolation_line(row: IsolationRow) -> str:
         count = len(row.trials_with_leaks)
         found.append(f"{count} of {_counted(row.trials, 'compared trial')}{passed}")
     return f"{row.participant} told what belongs to another conversation in {' and '.join(found)}"
+
+
+def isolation_lines(row: IsolationRow, *, most: int = MOST_LEAKS) -> list[str]:
+    """Return what was found of an agent, the first leaks with their excerpts, and what limits it.
+
+    Args:
+        row: The agent's row.
+        most: The leaks that are quoted.
+    """
+    more = row.more + max(0, len(row.leaks) - most)
+    lines = [isolation_line(row)]
+    lines += [f"leak: {leak.sentence()}" for leak in row.leaks[:most]]
+    lines += [f"and {more} more such leaks"] if more else []
+    return lines + isolation_notes(row)
 
 
 def isolation_notes(row: IsolationRow) -> list[str]:

@@ -8,6 +8,12 @@ from adk_agent.core.escaping import escape_markdown
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.headlines import HeadlineRow
+from adk_agent.results.isolation import (
+    ISOLATION_LEGEND,
+    IsolationRow,
+    isolation_lines,
+    shown_isolation,
+)
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
@@ -60,6 +66,7 @@ def render_markdown(
     if report.teams:
         parts += ["## Coordination", *_coordination(report.teams)]
     parts += _usage([*report.summary, *report.overall])
+    parts += _isolation(report.isolation)
     parts += ["## Latency", _latencies(report)]
     parts += ["## Made with", _made_with(report)]
     return "\n\n".join(parts) + "\n"
@@ -201,6 +208,15 @@ def _usage(rows: Sequence[SummaryRow | OverallRow]) -> list[str]:
         return []
     told = [_plain(f"{note[:1].upper()}{note[1:]}.") for note in notes]
     return ["## Tokens and cost", _table(usage_table(rows)), "\n\n".join(told)]
+
+
+def _isolation(rows: Sequence[IsolationRow]) -> list[str]:
+    """List what agents told of other conversations, and where nothing was found."""
+    shown = shown_isolation(rows)
+    if not shown:
+        return []
+    lines = [line for row in shown for line in isolation_lines(row)]
+    return ["## Isolation", _bullets(map(_plain, lines)), ISOLATION_LEGEND]
 
 
 def _latencies(report: EvaluationReport) -> str:

@@ -2,6 +2,7 @@
 
 | module | holds |
 |---|---|
+| `limits` | how many there are |
 | `script` | what customers say, and the tool that the agent may call |
 | `customer` | one conversation, in the form of an evaluation's |
 | `probing` | who speaks when: one after another, at once, with another's ids |

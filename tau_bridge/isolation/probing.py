@@ -14,20 +14,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from evals.leaks.canaries import Canary, plant
 from evals.leaks.matching import SearchableText, excerpt
 from evals.leaks.model import Leak, Way
 from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.isolation.customer import AgentGoneError, Customer
+from tau_bridge.isolation.limits import AT_ONCE, CUSTOMERS, IN_TURN
 from tau_bridge.isolation.script import ask, ask_about, tell
-
-IN_TURN: Final = 7
-AT_ONCE: Final = 4
-_CUSTOMERS: Final = IN_TURN + AT_ONCE + 2
-MOST_PROBES: Final = IN_TURN + AT_ONCE + 2
-"""Questions of one probing: the first customer's first question has nobody to be about."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +58,7 @@ async def probe_isolation(
         at_once: True if the agent may have several conversations at once.
         redact: Takes out of a text what must not be told.
     """
-    probing = _Probing(converse, address, plant(seed, _CUSTOMERS), redact)
+    probing = _Probing(converse, address, plant(seed, CUSTOMERS), redact)
     try:
         await probing.run(at_once=at_once)
     except AgentGoneError as error:

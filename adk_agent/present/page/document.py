@@ -19,6 +19,7 @@ from adk_agent.present.page.failures import (
     trials_without_score,
 )
 from adk_agent.present.page.gathered import Gathered
+from adk_agent.present.page.isolation import isolation
 from adk_agent.present.page.latencies import latencies
 from adk_agent.present.page.lookup import Lookup
 from adk_agent.present.page.matrix import matrices
@@ -28,6 +29,7 @@ from adk_agent.present.page.teams import teams
 from adk_agent.present.page.trials import trial_lists
 from adk_agent.present.page.verdict import ending, verdicts
 from adk_agent.present.page.words import CLASSES, MARKS, SIDES
+from adk_agent.results.isolation import ISOLATION_LEGEND
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.tables import headline_table
 
@@ -77,6 +79,8 @@ def render(
             headlines=headline_table(report.headlines),
             matrices=matrices(report),
             latencies=latencies(names, found.replies_ms, found.replies_failed),
+            isolation=isolation(report),
+            isolation_legend=ISOLATION_LEGEND,
             teams=teams(report, found),
             lists=trial_lists(report, found.packed.keys()),
             packed=[

@@ -46,6 +46,7 @@ class TrialList:
 def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[TrialList, ...]:
     """All trials that ended, grouped in the order of the report."""
     grouped: dict[tuple[str, str], list[Listed]] = defaultdict(list)
+    leaking = {key for row in report.isolation for key in row.trials_with_leaks}
     for number, row in enumerate(report.trials):
         key = row.key
         grouped[row.participant, row.domain].append(
@@ -53,7 +54,7 @@ def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[T
                 number=number,
                 row=row,
                 mark=MARKS[state_of(row)],
-                why=texts.short(why(row), _MOST_WHY),
+                why=texts.short(_why(row, leaks=key in leaking), _MOST_WHY),
                 time=texts.duration(row.duration_ms),
                 repairs=counted(row.repair_kinds),
                 kept=key in kept,
@@ -71,6 +72,11 @@ def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[T
         )
         for (participant, domain), rows in grouped.items()
     )
+
+
+def _why(row: TrialRow, *, leaks: bool) -> str:
+    told = ("told what belongs to another conversation",) if leaks else ()
+    return "; ".join(filter(None, [*told, why(row)]))
 
 
 def why(row: TrialRow) -> str:

@@ -176,6 +176,9 @@ class ConfigFile(_Table):
     """Seconds that an agent may take for one reply; 300 by default."""
     references: bool = False
     """Have the bundled floor and ceiling agents play the same tasks."""
+    isolation: bool = False
+    """Probe the agents after the trials for what they tell of other conversations; exit code 1 if
+    they do."""
     offline: bool = False
     """Use no language model."""
     options: dict[str, Any] = {}
