@@ -17,7 +17,12 @@ from adk_agent.cli.live_table import LiveTable
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.causes import cause_lines
-from adk_agent.results.isolation import isolation_lines, shown_isolation
+from adk_agent.results.isolation import (
+    isolation_line,
+    isolation_notes,
+    leak_lines,
+    shown_isolation,
+)
 from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.progress import Progress
@@ -140,9 +145,7 @@ class Display:
         limits = [f"{team.participant}: {told}" for team, told in doubts if told is not None]
         for warning in [*limits, *report.warnings]:
             self._line(f"warning: {warning}", style="yellow")
-        for row in shown_isolation(report.isolation):
-            for line in isolation_lines(row, most=MOST_LEAKS_SHOWN):
-                self._line(line)
+        self._isolation(report)
         for line in [*data_lines(report.summary), *not_measured_lines(report.teams)]:
             self._line(line)
         self._line(last or f"report: {folder}")
@@ -156,6 +159,14 @@ class Display:
             self._table(*without_the_usual(usage_table(rows)), title="Tokens and cost")
         for note in notes:
             self._line(note)
+
+    def _isolation(self, report: EvaluationReport) -> None:
+        """Quote the first leaks, of which a warning tells, or say where none was found."""
+        for row in shown_isolation(report.isolation):
+            if row.status != "leaks":
+                self._line(isolation_line(row))
+            for line in [*leak_lines(row, most=MOST_LEAKS_SHOWN), *isolation_notes(row)]:
+                self._line(line)
 
     def _differences(self, report: EvaluationReport) -> None:
         """Show whether the agents differ: two in a sentence, more in a table."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
 
 from adk_agent.results.summary import TrialKey
 from adk_agent.runs.store import TrialRecord
 from evals.leaks.crossing import Heard
+from evals.leaks.phrases import Speaker, Spoken
 from evals.leaks.values import owned_values, unexplained
 from evals.trace import ASSESSOR, CallType, InteractionStep, Trace
 from tau_bridge.benchmark import Benchmark, Played, TaskRef
 
+_SPEAKERS: Final[Mapping[str, Speaker]] = {"assistant": "agent", "user": "user"}
 MOST_UNEXPLAINED = 200
 """Keys that are kept of a trial: an agent that talks nonsense has any number of them."""
 
@@ -52,11 +55,28 @@ def heard_in(record: TrialRecord) -> Heard[TrialKey]:
     return Heard(
         conversation=record.key,
         task=record.row.task,
-        began_at=min((each for step in steps if (each := step.start_time)), default=None),
-        ended_at=max((each for step in steps if (each := step.end_time)), default=None),
+        began_at=_first(step.start_time for step in steps),
+        ended_at=_last(step.end_time for step in steps),
         owned=owned_values(texts),
         unexplained=record.unexplained,
         context_ids=[each for each in contexts if each],
+    )
+
+
+def spoken_in(record: TrialRecord) -> Spoken[TrialKey]:
+    """Return the words of a trial."""
+    steps = _turns(record.trace)
+    texts: list[tuple[Speaker, str]] = []
+    for message in record.messages:
+        content = message.get("content")
+        if isinstance(content, str):
+            texts.append((_SPEAKERS.get(str(message.get("role")), "tool"), content))
+    return Spoken(
+        conversation=record.key,
+        task=record.row.task,
+        began_at=_first(step.start_time for step in steps),
+        ended_at=_last(step.end_time for step in steps),
+        texts=tuple(texts),
     )
 
 
@@ -77,6 +97,14 @@ def given_texts(record: TrialRecord) -> Iterator[str]:
 def _turns(trace: Trace) -> list[InteractionStep]:
     """Return the assessor's calls of the agent."""
     return [step for step in trace.of_type(CallType.AGENT) if step.caller == ASSESSOR]
+
+
+def _first(times: Iterable[datetime | None]) -> datetime | None:
+    return min(filter(None, times), default=None)
+
+
+def _last(times: Iterable[datetime | None]) -> datetime | None:
+    return max(filter(None, times), default=None)
 
 
 def _given(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -61,18 +61,16 @@ def isolation_line(row: IsolationRow) -> str:
     return f"{row.participant} told what belongs to another conversation in {' and '.join(found)}"
 
 
-def isolation_lines(row: IsolationRow, *, most: int = MOST_LEAKS) -> list[str]:
-    """Return what was found of an agent, the first leaks with their excerpts, and what limits it.
+def leak_lines(row: IsolationRow, *, most: int = MOST_LEAKS) -> list[str]:
+    """Return the first leaks of an agent with their excerpts, a line each.
 
     Args:
         row: The agent's row.
         most: The leaks that are quoted.
     """
     more = row.more + max(0, len(row.leaks) - most)
-    lines = [isolation_line(row)]
-    lines += [f"leak: {leak.sentence()}" for leak in row.leaks[:most]]
-    lines += [f"and {more} more such leaks"] if more else []
-    return lines + isolation_notes(row)
+    lines = [f"leak of {row.participant}: {leak.sentence()}" for leak in row.leaks[:most]]
+    return lines + ([f"{row.participant}: {more} more such leaks"] if more else [])
 
 
 def isolation_notes(row: IsolationRow) -> list[str]:
@@ -80,8 +78,9 @@ def isolation_notes(row: IsolationRow) -> list[str]:
     notes = []
     if row.unanswered:
         count = len(row.unanswered)
-        notes.append(f"{_counted(count, 'probe')} not answered, by: {row.unanswered[0]}")
-    return notes + [f"not probed: {each}" for each in row.skipped]
+        notes.append(f"{_counted(count, 'probe')} not answered, for example: {row.unanswered[0]}")
+    notes += [f"not probed {each}" for each in row.skipped]
+    return [f"{row.participant}: {note}" for note in notes]
 
 
 def shown_isolation(rows: Iterable[IsolationRow]) -> Sequence[IsolationRow]:

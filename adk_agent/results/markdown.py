@@ -11,7 +11,9 @@ from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.isolation import (
     ISOLATION_LEGEND,
     IsolationRow,
-    isolation_lines,
+    isolation_line,
+    isolation_notes,
+    leak_lines,
     shown_isolation,
 )
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
@@ -215,7 +217,11 @@ def _isolation(rows: Sequence[IsolationRow]) -> list[str]:
     shown = shown_isolation(rows)
     if not shown:
         return []
-    lines = [line for row in shown for line in isolation_lines(row)]
+    lines = [
+        line
+        for row in shown
+        for line in (isolation_line(row), *leak_lines(row), *isolation_notes(row))
+    ]
     return ["## Isolation", _bullets(map(_plain, lines)), ISOLATION_LEGEND]
 
 

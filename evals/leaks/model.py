@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-ValueKind = Literal["name", "code", "email", "amount", "number", "context_id"]
-"""The kind of a value. `context_id`: the agent itself gave it to both conversations."""
+ValueKind = Literal["name", "code", "email", "amount", "number", "phrase", "context_id"]
+"""The kind of a value. `phrase`: the beginning of a sentence that a user said. `context_id`: the agent
+itself gave it to both conversations."""
 Way = Literal[
     "one after another", "at once", "earlier conversation", "task id", "context id", "trials"
 ]
@@ -39,6 +40,6 @@ class Leak(BaseModel):
                 f"{self.value!r}, so that the agent cannot tell them apart ({self.way})"
             )
         return (
-            f"{self.came_out_in} was told {self.value!r}, which belongs to {self.said_in} "
-            f"({self.way}): {self.came_out!r}, after {self.said!r}"
+            f"{self.came_out_in} was told {self.value!r} of {self.said_in} ({self.way}). "
+            f"It said: {self.came_out!r}. It was given: {self.said!r}."
         )

@@ -109,18 +109,18 @@ class _Probing:
 
     async def _ask_by_context(self, first: Customer) -> None:
         if first.context_id is None:
-            self._skipped.append("context id: the agent gives conversations no contextId")
+            self._skipped.append("by context id: it gives conversations none")
             return
         await self._ask(self._new(), ask_about(first.context_id), "context id")
 
     async def _ask_by_task(self, first: Customer) -> None:
         if first.task_id is None:
-            self._skipped.append("task id: the agent replies without tasks")
+            self._skipped.append("by task id: it replies without tasks")
             return
         customer = self._new()
         await self._tell(customer, "task id")
         if customer.context_id is None:
-            self._skipped.append("task id: the agent gives conversations no contextId")
+            self._skipped.append("by task id: it gives conversations no contextId")
             return
         customer.join(first.task_id)
         await self._ask(customer, ask(customer.canary), "task id", may_refuse=True)

@@ -14,7 +14,7 @@ from adk_agent.runs.store import TrialRecord
 from evals.leaks.model import Leak
 from tau_bridge.isolation.probing import Probing
 
-NOT_PROBED = "the run ended before its probes, which are sent after all trials"
+NOT_PROBED = "the run ended before its probes, which follow the last trial"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class IsolationMonitor:
     def _skipped(self, probing: Probing | None) -> tuple[str, ...]:
         if not self._plan.isolation:
             return ()
-        return (NOT_PROBED,) if probing is None else probing.skipped
+        return (f"at all: {NOT_PROBED}",) if probing is None else probing.skipped
 
     def _why_unscored(self, probing: Probing | None) -> str:
         if probing is not None and probing.unanswered:

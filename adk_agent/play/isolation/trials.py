@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from adk_agent.play.trial_values import given_texts, heard_in, reply_texts
+from adk_agent.play.trial_values import given_texts, heard_in, reply_texts, spoken_in
 from adk_agent.results.isolation import MOST_LEAKS
 from adk_agent.results.summary import TrialKey
 from adk_agent.runs.store import TrialRecord
 from evals.leaks.crossing import Crossing, CrossingIndex
-from evals.leaks.matching import excerpt
+from evals.leaks.matching import EXCERPT_CHARS, excerpt
 from evals.leaks.model import Leak
+from evals.leaks.phrases import PhraseIndex, find_phrase
 from evals.leaks.values import find_key
+from tau_bridge.recorder import shorten
 
 ReadRecords = Callable[[Sequence[TrialKey]], Iterable[TrialRecord]]
 """Reads trials from the run's folder."""
@@ -35,11 +38,13 @@ class TrialLeaks:
 
     def __init__(self) -> None:
         self._indexes: dict[str, CrossingIndex[TrialKey]] = defaultdict(CrossingIndex)
+        self._phrases: dict[str, PhraseIndex[TrialKey]] = defaultdict(PhraseIndex)
 
     def add(self, record: TrialRecord) -> None:
         """Add a trial that ended."""
         if record.trace.steps:
             self._indexes[record.row.participant].add(heard_in(record))
+            self._phrases[record.row.participant].add(spoken_in(record))
 
     def of(self, participant: str, read: ReadRecords) -> AgentLeaks:
         """Return what crossed between the trials of an agent.
@@ -50,7 +55,8 @@ class TrialLeaks:
         index = self._indexes[participant]
         if not index.compares:
             return AgentLeaks(compared=0)
-        found = _first_of_each_pair([*index.shared_contexts(), *index.crossings()])
+        phrases = self._phrases[participant].crossings()
+        found = _first_of_each_pair([*index.shared_contexts(), *index.crossings(), *phrases])
         shown = found[:MOST_LEAKS]
         ends = {key: None for each in shown for key in (each.source, each.target)}
         records = {record.key: record for record in read([*ends])}
@@ -72,15 +78,19 @@ def _first_of_each_pair(crossings: Iterable[Crossing[TrialKey]]) -> list[Crossin
 
 def _leak(crossing: Crossing[TrialKey], records: Mapping[TrialKey, TrialRecord]) -> Leak:
     source, target = records[crossing.source], records[crossing.target]
-    is_context = crossing.kind == "context_id"
+    said = came_out = crossing.value
+    if crossing.kind != "context_id":
+        find = find_phrase if crossing.kind == "phrase" else find_key
+        said = _excerpt(given_texts(source), partial(find, key=crossing.key), crossing.value)
+        came_out = _excerpt(reply_texts(target), partial(find, key=crossing.key), crossing.value)
     return Leak(
         way="trials",
         kind=crossing.kind,
-        value=crossing.value,
+        value=shorten(crossing.value, EXCERPT_CHARS),
         said_in=_named(source),
-        said=crossing.value if is_context else _excerpt(given_texts(source), crossing.key),
+        said=said,
         came_out_in=_named(target),
-        came_out=crossing.value if is_context else _excerpt(reply_texts(target), crossing.key),
+        came_out=came_out,
     )
 
 
@@ -88,10 +98,12 @@ def _named(record: TrialRecord) -> str:
     return f"{record.row.domain} {record.row.task_id} trial {record.row.trial}"
 
 
-def _excerpt(texts: Iterable[str], key: str) -> str:
-    """Return the part of the first text that has the value; the value where none shows it."""
+def _excerpt(
+    texts: Iterable[str], find: Callable[[str], tuple[int, int] | None], value: str
+) -> str:
+    """Return the part of the first text that has a value; the value where none shows it."""
     for text in texts:
-        span = find_key(text, key)
+        span = find(text)
         if span is not None:
             return excerpt(text, *span)
-    return key
+    return value
