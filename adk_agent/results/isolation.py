@@ -39,6 +39,8 @@ class IsolationRow(Row):
     """The trials in which the agent told what belongs to another."""
     passed_with_leaks: int = 0
     """How many of these passed. Their rewards stay what the benchmark says."""
+    shared_contexts: int = 0
+    """Conversations that were given a contextId that another one had, so that they are one."""
     leaks: tuple[Leak, ...] = ()
     more: int = 0
     """Leaks that are not shown."""
@@ -58,7 +60,11 @@ def isolation_line(row: IsolationRow) -> str:
         passed = f" ({row.passed_with_leaks} of them passed)" if row.passed_with_leaks else ""
         count = len(row.trials_with_leaks)
         found.append(f"{count} of {_counted(row.trials, 'compared trial')}{passed}")
-    return f"{row.participant} told what belongs to another conversation in {' and '.join(found)}"
+    told = [f"told what belongs to another conversation in {' and '.join(found)}"] if found else []
+    if row.shared_contexts:
+        count = _counted(row.shared_contexts, "conversation")
+        told.append(f"gave {count} a contextId that another one had")
+    return f"{row.participant} {', and '.join(told)}"
 
 
 def leak_lines(row: IsolationRow, *, most: int = MOST_LEAKS) -> list[str]:
@@ -89,7 +95,7 @@ def shown_isolation(rows: Iterable[IsolationRow]) -> Sequence[IsolationRow]:
 
 
 def _looked_at(row: IsolationRow) -> list[str]:
-    looked = [] if row.probes is None else [_counted(row.probes, "probe")]
+    looked = [_counted(row.probes, "probe")] if row.probes else []
     return looked + ([_counted(row.trials, "compared trial")] if row.trials else [])
 
 

@@ -194,7 +194,7 @@ class _Probing:
         if owner is customer:
             return
         self._found.setdefault(
-            (way, 0),  # one for each way: the others would say the same
+            ("context id", -customer.number),  # one for each conversation, however it is used
             Leak(
                 way=way,
                 kind="context_id",

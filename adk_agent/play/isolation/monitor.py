@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adk_agent.core.plan import EvaluationPlan
@@ -75,12 +76,13 @@ class IsolationMonitor:
             status="leaks" if leaks else "none found" if looked_at else "unscored",
             reason=None if leaks or looked_at else self._why_unscored(probing),
             probes=self._probes(probing),
-            probes_with_leaks=len({(leak.way, leak.came_out_in) for leak in probed}),
+            probes_with_leaks=len(_told(probed)),
             unanswered=() if probing is None else probing.unanswered,
             skipped=self._skipped(probing),
             trials=trials.compared,
             trials_with_leaks=trials.trials,
             passed_with_leaks=sum(self._passed[key] for key in trials.trials),
+            shared_contexts=trials.shared_contexts + len(probed) - len(_told(probed)),
             leaks=leaks[:MOST_LEAKS],
             more=trials.more + max(0, len(leaks) - MOST_LEAKS),
         )
@@ -101,3 +103,8 @@ class IsolationMonitor:
         if self._plan.isolation:
             return NOT_PROBED
         return "there are no trials of two tasks to compare, and no probes were asked for"
+
+
+def _told(leaks: Sequence[Leak]) -> list[Leak]:
+    """Return the leaks in which the agent told something."""
+    return [leak for leak in leaks if leak.kind != "context_id"]

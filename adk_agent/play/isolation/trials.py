@@ -29,6 +29,9 @@ class AgentLeaks:
     compared: int
     """Trials; 0 where there are not two tasks to compare."""
     trials: tuple[TrialKey, ...] = ()
+    """Those in which the agent told what belongs to another."""
+    shared_contexts: int = 0
+    """Those that were given a contextId that another one had."""
     leaks: tuple[Leak, ...] = ()
     more: int = 0
 
@@ -62,7 +65,8 @@ class TrialLeaks:
         records = {record.key: record for record in read([*ends])}
         return AgentLeaks(
             compared=index.conversations,
-            trials=tuple(dict.fromkeys(each.target for each in found)),
+            trials=_targets(each for each in found if each.kind != "context_id"),
+            shared_contexts=len(_targets(each for each in found if each.kind == "context_id")),
             leaks=tuple(_leak(each, records) for each in shown),
             more=len(found) - len(shown),
         )
@@ -74,6 +78,10 @@ def _first_of_each_pair(crossings: Iterable[Crossing[TrialKey]]) -> list[Crossin
     for each in crossings:
         first.setdefault((each.source, each.target, each.kind == "context_id"), each)
     return list(first.values())
+
+
+def _targets(crossings: Iterable[Crossing[TrialKey]]) -> tuple[TrialKey, ...]:
+    return tuple(dict.fromkeys(each.target for each in crossings))
 
 
 def _leak(crossing: Crossing[TrialKey], records: Mapping[TrialKey, TrialRecord]) -> Leak:
