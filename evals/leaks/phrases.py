@@ -111,8 +111,9 @@ def _phrases(texts: Iterable[tuple[Speaker, str]]) -> Iterator[tuple[str, str]]:
             for sentence in _SENTENCE_END.split(text):
                 words = _words(sentence)
                 key = " ".join(words[:WORDS])
-                if len(words) >= WORDS and key not in before:
-                    yield key, sentence.strip()
+                span = find_phrase(sentence, key) if len(words) >= WORDS else None
+                if span is not None and key not in before:
+                    yield key, sentence[slice(*span)]
 
 
 def _foreign_windows(texts: Iterable[tuple[Speaker, str]]) -> set[str]:

@@ -12,11 +12,10 @@ from adk_agent.results.isolation import MOST_LEAKS
 from adk_agent.results.summary import TrialKey
 from adk_agent.runs.store import TrialRecord
 from evals.leaks.crossing import Crossing, CrossingIndex
-from evals.leaks.matching import EXCERPT_CHARS, excerpt
+from evals.leaks.matching import excerpt
 from evals.leaks.model import Leak
 from evals.leaks.phrases import PhraseIndex, find_phrase
 from evals.leaks.values import find_key
-from tau_bridge.recorder import shorten
 
 ReadRecords = Callable[[Sequence[TrialKey]], Iterable[TrialRecord]]
 """Reads trials from the run's folder."""
@@ -94,7 +93,7 @@ def _leak(crossing: Crossing[TrialKey], records: Mapping[TrialKey, TrialRecord])
     return Leak(
         way="trials",
         kind=crossing.kind,
-        value=shorten(crossing.value, EXCERPT_CHARS),
+        value=crossing.value,
         said_in=_named(source),
         said=said,
         came_out_in=_named(target),

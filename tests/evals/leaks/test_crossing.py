@@ -124,7 +124,7 @@ def phrases(*conversations):
 def test_a_sentence_of_one_customer_is_found_in_what_another_is_told():
     a = ("a", ("user", WISH))
     b = ("b", ("user", "Hi"), ("agent", f"Another one said: {WISH.upper()}"))
-    leak = [(WISH.strip(), "a", "b")]
+    leak = [("I want to send the blue lamp back", "a", "b")]
     assert phrases(a, b) == leak
     assert phrases(b, a) == leak
 
