@@ -145,7 +145,7 @@ class EvaluationPlan(_Frozen):
     solo: bool = False
     evaluation_type: EvaluationType = "all"
     isolation: bool = False
-    """Whether the agents are probed after the trials."""
+    """True if the agents are probed after the trials."""
     options: dict[str, Any] = {}
     """Further options of benchmarks, by name."""
     task_files: tuple[str, ...] = ()

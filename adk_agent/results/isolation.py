@@ -1,4 +1,4 @@
-"""IsolationRow: whether an agent told one conversation what belongs to another, as far as was seen."""
+"""IsolationRow: the leaks that were seen between the conversations of an agent."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class IsolationRow(Row):
     probes: int | None = None
     probes_with_leaks: int = 0
     unanswered: tuple[str, ...] = ()
-    """Why probes were not answered: the agent's own problem, and no leak."""
+    """The reasons of missing answers: the agent's own problem, and no leaks."""
     skipped: tuple[str, ...] = ()
     """Probes that were not made, each with its reason."""
     trials: int = 0
     trials_with_leaks: tuple[TrialKey, ...] = ()
     """The trials in which the agent told what belongs to another."""
     passed_with_leaks: int = 0
-    """How many of these passed. Their rewards stay what the benchmark says."""
+    """The number of these that passed. Their rewards stay what the benchmark says."""
     shared_contexts: int = 0
     """Conversations that were given a contextId that another one had, so that they are one."""
     leaks: tuple[Leak, ...] = ()

@@ -81,7 +81,7 @@ class EvaluationReport(Row):
     teams: tuple[TeamRow, ...] = ()
     """The coordination of the participants' teams, where it was visible."""
     isolation: tuple[IsolationRow, ...] = ()
-    """Whether the agents kept conversations apart, as far as was seen. Changes no score."""
+    """The leaks that were seen between conversations, a row for each agent. They change no score."""
     evaluations: tuple[TrialEvaluations, ...]
 
     def to_json(self) -> str:

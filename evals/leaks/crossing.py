@@ -23,7 +23,7 @@ C = TypeVar("C", bound=Hashable)
 
 @dataclass(frozen=True, kw_only=True)
 class Heard(Generic[C]):
-    """What a conversation was given and said, in keys.
+    """The values that a conversation was given and that came out in it, as keys.
 
     Args:
         conversation: Names it.

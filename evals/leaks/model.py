@@ -12,7 +12,7 @@ itself gave it to both conversations."""
 Way = Literal[
     "one after another", "at once", "earlier conversation", "task id", "context id", "trials"
 ]
-"""How the conversation in which it came out stood to the other one."""
+"""The relation of the conversation in which it came out to the other one."""
 
 
 class Leak(BaseModel):

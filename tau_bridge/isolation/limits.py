@@ -1,4 +1,4 @@
-"""How many made-up customers talk to an agent."""
+"""The numbers of made-up customers that talk to an agent."""
 
 from __future__ import annotations
 

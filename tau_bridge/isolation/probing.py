@@ -26,7 +26,7 @@ from tau_bridge.isolation.script import ask, ask_about, tell
 
 @dataclass(frozen=True, kw_only=True)
 class Probing:
-    """What a probing found.
+    """The result of a probing.
 
     Args:
         probes: Questions that were answered, refusals of another's task included.

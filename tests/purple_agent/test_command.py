@@ -19,7 +19,7 @@ def test_the_list_names_every_agent_with_one_line(capsys):
     assert main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        *("null", "echo", "oracle", "gullible", "reference"),
+        *("null", "echo", "oracle", "gullible", "leaky", "leaky-context", "reference"),
         *(f"team:{name}" for name in TEAMS),
     ]
     assert all(len(line.split()) > 3 for line in lines)
@@ -29,7 +29,10 @@ def test_the_list_names_every_agent_with_one_line(capsys):
     ("arguments", "message"),
     [
         (["nul"], "unknown agent 'nul': did you mean 'null'?"),
-        (["zzz"], "known: 'echo', 'gullible', 'null', 'oracle', 'reference'"),
+        (
+            ["zzz"],
+            "known: 'echo', 'gullible', 'leaky', 'leaky-context', 'null', 'oracle', 'reference'",
+        ),
         (["null", "null"], "each agent can be named once"),
         (["null", "echo", "--port", "9010"], "several agents cannot share one port"),
         (["null", "echo", "--card-url", "http://x/"], "--card-url is for one agent only"),

@@ -1,4 +1,4 @@
-"""Whether the agents of a run keep conversations apart.
+"""Looks for leaks between the conversations of a run's agents.
 
 `trials` compares the trials of a run, `probes` sends made-up customers after them, and `monitor`
 puts both together for the report.

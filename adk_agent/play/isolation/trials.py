@@ -23,7 +23,7 @@ ReadRecords = Callable[[Sequence[TrialKey]], Iterable[TrialRecord]]
 
 @dataclass(frozen=True, kw_only=True)
 class AgentLeaks:
-    """What crossed between the trials of one agent."""
+    """The leaks between the trials of one agent."""
 
     compared: int
     """Trials; 0 where there are not two tasks to compare."""

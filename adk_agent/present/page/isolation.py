@@ -11,7 +11,7 @@ from evals.leaks.model import Leak
 
 @dataclass(frozen=True, kw_only=True)
 class AgentIsolation:
-    """What was found of one agent."""
+    """The findings about one agent."""
 
     participant: str
     line: str
