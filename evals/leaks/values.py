@@ -26,7 +26,6 @@ _INTRODUCED: Final = re.compile(
 _BIGRAM: Final = re.compile(r"(?=\b([A-Z][\w'-]*)[\s,]+([A-Z][\w'-]*)\b)")
 _MARKS: Final = re.compile(r"[^a-z0-9@.]+")
 _LEAST_CHARS = 6
-_LEAST_DIGITS = 2
 
 
 def owned_values(texts: Iterable[str]) -> dict[Key, tuple[ValueKind, str]]:
@@ -112,11 +111,11 @@ def _given(text: str) -> Iterator[tuple[ValueKind, str]]:
 def _is_mixed(token: str) -> bool:
     letters = sum(mark.isalpha() for mark in token)
     digits = sum(mark.isdigit() for mark in token)
-    return letters > 0 and digits >= _LEAST_DIGITS and letters + digits >= _LEAST_CHARS
+    return letters > 0 and digits > 0 and letters + digits >= _LEAST_CHARS
 
 
 def _is_id(token: str) -> bool:
-    """Tell whether a token with letters and digits is an id: `ZFA04Y`, `mia_li_3668`, `W2378156`.
+    """Tell whether a token with letters and digits is an id: `EHGLP3`, `mia_li_3668`, `W2378156`.
 
     `24-hour`, `15inches` and `covid-19` are none: small letters make an id with an underscore only.
     """
