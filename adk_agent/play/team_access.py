@@ -1,7 +1,7 @@
 """TeamAccess: what is known of the team behind a participant, and how its calls are seen.
 
 The members of a bundled team, and participants that a request makes one team, are given each
-other's addresses on an observing proxy. Of any other participant nothing is known beforehand: what
+other's addresses on an observing proxy: the former once, the latter with each message. Of any other participant nothing is known beforehand: what
 it reports of itself is all that there is to see.
 """
 
@@ -23,6 +23,7 @@ from adk_agent.core.plan import EvaluationPlan, Participant
 from adk_agent.play.bundled import BundledAgents
 from adk_agent.requests.agents import TEAM_PREFIX
 from evals.trace import InteractionStep, Trace
+from tau_bridge.a2a.peers import peer_lines
 from tau_bridge.a2a.proxy import ObservingProxy
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.teams import teams
@@ -34,8 +35,6 @@ STRAYS = (
     "an exercise before this one was given up while the team was at work: calls that belong to it "
     "may stand among these"
 )
-PEERS_KEY = "greenroom.peers"
-"""Message metadata that names the other members and where this one reaches them."""
 
 
 @dataclass
@@ -92,10 +91,7 @@ class TeamAccess:
 
     def briefing(self) -> str:
         """Return the lines about its team that follow a question to the entry; empty for most."""
-        if not self.peers:
-            return ""
-        lines = [f"- {name}: {url}" for name, url in sorted(self.peers.items())]
-        return "\n\nYou can ask the other agents of your team over A2A:\n" + "\n".join(lines)
+        return peer_lines(self.peers)
 
     def redact(self, text: str) -> str:
         """Remove the proxy's addresses from a text: they hold tokens and differ in every run."""
@@ -197,7 +193,7 @@ class Teams:
                 "calls between the members are not observed, because not all of them are on this "
                 "machine: what is known of them is what they report"
             )
-        proxy = await self._proxy(addresses) if near else None
+        proxy = await self._proxy(addresses, introduces=True) if near else None
         aliases = {url: role for role, url in addresses.items()}
         aliases |= {} if proxy is None else proxy.aliases()
         turns = Turns()
@@ -215,10 +211,12 @@ class Teams:
                 turns=turns,
             )
 
-    async def _proxy(self, peers: Mapping[str, str]) -> ObservingProxy | None:
+    async def _proxy(
+        self, peers: Mapping[str, str], *, introduces: bool = False
+    ) -> ObservingProxy | None:
         if not self._observe:
             return None
-        return await self._stack.enter_async_context(ObservingProxy(peers))
+        return await self._stack.enter_async_context(ObservingProxy(peers, introduces=introduces))
 
 
 def team_name(builtin: str) -> str:

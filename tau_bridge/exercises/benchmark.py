@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evals.diagnosis import Diagnosis, diagnose_answer
 from evals.outcome import TaskResult
 from evals.trace import Trace
+from tau_bridge.a2a.peers import PEERS_KEY
 from tau_bridge.benchmark import (
     BASE_SPLIT,
     Benchmark,
@@ -25,8 +26,6 @@ from tau_bridge.exercises.questions import DOMAIN, exercise, exercises, exercise
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
 
-PEERS_KEY = "greenroom.peers"
-"""Message metadata that names the other members and where this one reaches them."""
 BASIS = ("COMMUNICATE",)
 
 

@@ -22,6 +22,7 @@ from tau_bridge.a2a.proxy.headers import (
     forward_response_headers,
     value_of,
 )
+from tau_bridge.a2a.proxy.introducing import with_peers
 from tau_bridge.a2a.proxy.recording import DOING, ObservedCall, Recording, RefusedError
 from tau_bridge.errors import (
     AgentError,
@@ -91,7 +92,7 @@ class _Out:
 
 
 class Forwarder:
-    """Passes requests on."""
+    """Passes requests on. With `introduces`, messages tell their receivers the peers' addresses."""
 
     def __init__(
         self,
@@ -99,11 +100,13 @@ class Forwarder:
         upstream: Upstream,
         *,
         limits: ProxyLimits,
+        introduces: bool,
         recording: Callable[[], Recording | None],
     ) -> None:
         self._routes = routes
         self._upstream = upstream
         self._limits = limits
+        self._introduces = introduces
         self._recording = recording
         self._redact = routes.redactor()
         self._in_flight: set[asyncio.Task[None]] = set()
@@ -212,7 +215,7 @@ class Forwarder:
                 method=incoming.method,
                 query=incoming.query,
                 headers=forward_request_headers(incoming.headers),
-                body=incoming.body,
+                body=self._passed_on(incoming),
             ) as response:
                 if _is_stream(response):
                     await self._stream(incoming, response, out, call, recording)
@@ -228,6 +231,14 @@ class Forwarder:
             if call is not None:
                 call.end(f"{type(exc).__name__} in the proxy")
             raise
+
+    def _passed_on(self, incoming: _Incoming) -> bytes:
+        """Return the body that the callee gets."""
+        if not (self._introduces and incoming.asks.is_message):
+            return incoming.body
+        callee = incoming.route.callee.name
+        body = self._routes.made_out_to(callee, incoming.body)
+        return with_peers(body, self._routes.peers_of(callee))
 
     def _begun(self, recording: Recording | None, incoming: _Incoming) -> ObservedCall | None:
         asks = incoming.asks

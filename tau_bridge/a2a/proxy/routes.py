@@ -97,6 +97,27 @@ class Routes:
         """
         return f"{self._prefix(caller, callee)}/"
 
+    def peers_of(self, caller: str) -> dict[str, str]:
+        """Return the addresses by which an agent reaches the others, by their names.
+
+        Raises:
+            KeyError: It is no peer.
+        """
+        return {name: self.url(caller, name) for name in self.peers if name != caller}
+
+    def made_out_to(self, name: str, body: bytes) -> bytes:
+        """Return a body in which all addresses of the proxy are those of one agent.
+
+        An agent that passes a question on with the addresses in it would lend them to another.
+
+        Raises:
+            KeyError: It is no peer.
+        """
+        own = self._tokens[name].encode()
+        for token in self._callers:
+            body = body.replace(b"/p/" + token.encode() + b"/", b"/p/" + own + b"/")
+        return body
+
     def find(self, raw_path: str) -> Route | None:
         """Find the route that a request's path asks for; None without one."""
         head, _, rest = raw_path.removeprefix("/p/").partition("/")

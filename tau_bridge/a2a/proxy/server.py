@@ -31,6 +31,14 @@ class ObservingProxy:
     0.3, in one piece or as a stream, and with the caller's credentials. Nothing but the peers can
     be reached. Use it as an asynchronous context manager; it is closed at the end.
 
+    Args:
+        peers: The agents' addresses by name.
+        limits: How much passes.
+        introduces: Whether each message tells the agent that gets it the addresses of its peers.
+            An agent then knows them before it can be asked anything through the proxy, and a step
+            holds the message as its caller sent it.
+        new_token: Makes the token of a caller.
+
     Raises:
         ValueError: A name or an address cannot be one, or a token can be guessed.
     """
@@ -40,6 +48,7 @@ class ObservingProxy:
         peers: Mapping[str, str],
         *,
         limits: ProxyLimits = _DEFAULT_LIMITS,
+        introduces: bool = False,
         new_token: Callable[[], str] = secrets.token_urlsafe,
     ) -> None:
         self.limits = limits
@@ -47,7 +56,11 @@ class ObservingProxy:
         self._redact = self._routes.redactor()
         self._upstream = Upstream(limits=limits)
         self._forwarder = Forwarder(
-            self._routes, self._upstream, limits=limits, recording=lambda: self._recording
+            self._routes,
+            self._upstream,
+            limits=limits,
+            introduces=introduces,
+            recording=lambda: self._recording,
         )
         self._recording: Recording | None = None
         self._server: BackgroundServer | None = None
@@ -102,11 +115,8 @@ class ObservingProxy:
         Raises:
             RuntimeError: The proxy was not started.
         """
-        names = list(self._routes.peers)
-        return {
-            caller: {callee: self.url_for(caller, callee) for callee in names if callee != caller}
-            for caller in names
-        }
+        self._check_started()
+        return {name: self._routes.peers_of(name) for name in self._routes.peers}
 
     def aliases(self) -> dict[str, str]:
         """Return the name of a peer by each of its addresses: the real one, and the proxy's.

@@ -186,8 +186,8 @@ async def test_with_the_entry_all_every_member_is_asked(make_team_deps, make_tea
         ]
         for name, url in {"a": a, "b": b, "c": c}.items()
     }
-    # Asked by another member, b finds no addresses in the text, and so it asks nobody.
-    assert edges == {"a": [("a", "b")], "b": [("b", "c")], "c": []}
+    # Asked by another member, b finds addresses in the text as well, and asks c in its turn.
+    assert edges == {"a": [("a", "b"), ("b", "c")], "b": [("b", "c")], "c": []}
 
 
 async def test_a_member_that_is_down_is_named_before_anything_is_played(
