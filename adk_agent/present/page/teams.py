@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -21,6 +21,8 @@ MOST_DRAWN = 40
 MOST_LABELS = 24
 """Connections up to which each bears its number of calls."""
 MOST_ROWS = 200
+_ALONE = "only one agent was visible; see docs/visible-teams.md"
+"""The reason where no evaluator looked at the calls."""
 _MARGIN = 74.0
 _TOP, _BOTTOM = 36.0, 58.0
 _SMALLEST, _LARGEST = 13.0, 30.0
@@ -72,7 +74,7 @@ class Team:
     trials: int
     summary: str
     judged: str
-    """Its judgement, and any doubt about that; empty where it was not judged."""
+    """Its labels, its judgement with any doubt about that, and what may have been missed."""
     agents: tuple[Agent, ...]
     connections: tuple[Connection, ...]
     drawn_agents: tuple[Agent, ...]
@@ -85,7 +87,7 @@ class Team:
 
 @dataclass(frozen=True, kw_only=True)
 class Teams:
-    """The teams that can be drawn, and in words the participants that have none."""
+    """The teams that can be drawn, and a sentence on the participants without, for each reason."""
 
     drawn: tuple[Team, ...]
     alone: tuple[str, ...]
@@ -93,7 +95,8 @@ class Teams:
 
 def teams(report: EvaluationReport, found: Gathered) -> Teams:
     """Return the teams behind all participants, in the order of the plan."""
-    drawn, alone = [], []
+    drawn: list[Team] = []
+    alone = defaultdict[str, list[str]](list)
     rows = {(row.participant, row.domain): row for row in report.teams}
     for participant in report.plan.participants:
         for planned in report.plan.tasks:
@@ -101,12 +104,17 @@ def teams(report: EvaluationReport, found: Gathered) -> Teams:
             seen = found.teams.get((name, domain))
             if seen is None:
                 continue
+            row = rows.get((name, domain))
             if not _coordinates(seen):
-                alone.append(f"{name} in {domain}")
+                why = next(iter(row.not_measured if row else ()), _ALONE)
+                alone[why].append(f"{name} in {domain}")
             else:
-                row = rows.get((name, domain))
-                drawn.append(_team(name, domain, seen, "" if row is None else _judged(row)))
-    return Teams(drawn=tuple(drawn), alone=tuple(alone))
+                drawn.append(_team(name, domain, seen, "" if row is None else _told(row)))
+    told = tuple(
+        f"{tables.not_measured_sentence(why)} This holds for {'; '.join(names)}."
+        for why, names in alone.items()
+    )
+    return Teams(drawn=tuple(drawn), alone=told)
 
 
 def _coordinates(seen: TeamCalls) -> bool:
@@ -114,6 +122,13 @@ def _coordinates(seen: TeamCalls) -> bool:
     return any(
         caller != callee and ASSESSOR not in (caller, callee) for caller, callee in seen.edges
     )
+
+
+def _told(row: TeamRow) -> str:
+    """Return the labels, the judgement, and what may have been missed."""
+    named = tables.labels(row)
+    parts = [f"Labels: {named}." if named else "", _judged(row), *tables.sight_lines([row])]
+    return " ".join(filter(None, parts))
 
 
 def _judged(row: TeamRow) -> str:

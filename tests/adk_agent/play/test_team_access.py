@@ -232,7 +232,7 @@ async def test_a_team_whose_entry_asks_nobody_does_not_have_the_assessor_as_a_me
     [row] = report.teams
     assert row.measured == 0
     [reason] = row.not_measured
-    assert reason.startswith("no agent called another")
+    assert reason.startswith("no call between the members was seen")
 
 
 async def test_a_front_door_that_says_nothing_of_its_team_has_no_coordination_to_measure(
