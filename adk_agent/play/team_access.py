@@ -63,6 +63,11 @@ class TeamAccess:
     """Names by address, as reports may use either."""
     turns: Turns = field(default_factory=Turns)
 
+    @property
+    def is_observed(self) -> bool:
+        """Tell whether calls between the members pass the proxy."""
+        return self.proxy is not None
+
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Admit one exercise at a time, where the team is watched.
 

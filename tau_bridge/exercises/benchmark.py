@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from evals.diagnosis import Diagnosis, diagnose_answer
 from evals.outcome import TaskResult
 from evals.trace import Trace
-from tau_bridge.a2a.peers import PEERS_KEY
 from tau_bridge.benchmark import (
     BASE_SPLIT,
     Benchmark,
@@ -22,6 +21,7 @@ from tau_bridge.benchmark import (
 )
 from tau_bridge.errors import BridgeError
 from tau_bridge.exercises.questions import DOMAIN, exercise, exercises, exercises_revision
+from tau_bridge.team_conversation import TeamConversation
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
@@ -81,13 +81,11 @@ class ExercisesBenchmark(Benchmark):
         asked = exercise(ref.id)
         prompt = asked.prompt + context.team.briefing()
         said = {"role": "user", "content": context.team.redact(prompt)}
-        if context.team.peers:
-            agent.attach({PEERS_KEY: dict(context.team.peers)})
         try:
-            reply = await agent.send(prompt)
+            reply = await TeamConversation(agent, context.team).send(asked.prompt)
         except BridgeError as error:
             return Played(messages=[said], error=error, expected_answer=asked.answer)
-        answer = context.team.redact(reply.as_text())
+        answer = reply.as_text()
         return Played(
             messages=[said, {"role": "assistant", "content": answer}],
             termination="answered",

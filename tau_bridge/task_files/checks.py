@@ -32,9 +32,24 @@ MOST_READ: Final = 100_000
 """Characters of an answer that are read."""
 _FENCE = re.compile(r"(```|~~~)[^\n]*\n(.*?)\1", re.DOTALL)
 _EXACT: Final = Context(prec=5_000)
+_NOT_VISIBLE: Final = "no call between the members was visible; see docs/visible-teams.md"
+TEAM_KINDS: Final = ("asks", "not_asks", "asks_in_order")
+"""The checks of who asked whom."""
 
 Verdict = tuple[bool | None, str | None]
 """The truth of a check (None: it cannot be told), and the reason if it does not hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamCall:
+    """A call between two members of a team, and what was asked."""
+
+    caller: str
+    callee: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.caller} -> {self.callee}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +64,8 @@ class Facts:
         tables: The tables at the end.
         verdicts: What a judge said of statements; None without a judge.
         ran: What code said, by its name; None where it was not run.
+        team_calls: The calls between the members of a team, in the order of their beginning; None
+            where they cannot be seen.
     """
 
     answers: Sequence[str] = ()
@@ -58,6 +75,7 @@ class Facts:
     tables: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     verdicts: Mapping[str, bool] | None = None
     ran: Mapping[str, Verdict] | None = None
+    team_calls: Sequence[TeamCall] | None = None
 
     @property
     def said(self) -> list[str]:
@@ -146,6 +164,35 @@ class CallPattern(_Part):
         return _call(self.name, self.arguments, before="exactly ", without="no arguments")
 
 
+class AskPattern(_Part):
+    """Calls of one member to another; with `contains`, those whose text has it."""
+
+    caller: str
+    callee: str
+    contains: Annotated[Text, AfterValidator(_some)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_arrow(cls, given: Any) -> Any:
+        if not isinstance(given, str):
+            return given
+        names = [name.strip() for name in given.split("->")]
+        if len(names) != 2 or not all(names):
+            raise ValueError(
+                f"a call between members is written 'planner -> coder', not {given[:80]!r}"
+            )
+        return {"caller": names[0], "callee": names[1]}
+
+    def fits(self, call: TeamCall) -> bool:
+        """Tell whether a call is one of these."""
+        asked = self.contains is None or stands_in(call.text, self.contains)
+        return asked and (call.caller, call.callee) == (self.caller, self.callee)
+
+    def __str__(self) -> str:
+        about = "" if self.contains is None else f" ({_quoted(self.contains)})"
+        return f"{self.caller} -> {self.callee}{about}"
+
+
 def _call(name: str, arguments: Mapping[str, Any], *, before: str = "", without: str = "") -> str:
     given = ", ".join(
         f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()
@@ -166,6 +213,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 Patterns = Annotated[tuple[CallPattern, ...], BeforeValidator(as_list), Field(min_length=1)]
+Asks = Annotated[tuple[AskPattern, ...], BeforeValidator(as_list), Field(min_length=1)]
 
 
 class Expectation(BaseModel):
@@ -294,6 +342,36 @@ def _calls_in_order(value: Sequence[CallPattern], facts: Facts) -> Verdict:
     return True, None
 
 
+def _asks(value: Sequence[AskPattern], facts: Facts) -> Verdict:
+    if facts.team_calls is None:
+        return None, _NOT_VISIBLE
+    missing = [each for each in value if not any(each.fits(call) for call in facts.team_calls)]
+    return not missing, f"{_list(missing)} was not seen; {_asked(facts.team_calls)}"
+
+
+def _not_asks(value: Sequence[AskPattern], facts: Facts) -> Verdict:
+    if facts.team_calls is None:
+        return None, _NOT_VISIBLE
+    made = [each for each in value if any(each.fits(call) for call in facts.team_calls)]
+    return not made, f"{_list(made)} was seen"
+
+
+def _asks_in_order(value: Sequence[AskPattern], facts: Facts) -> Verdict:
+    if facts.team_calls is None:
+        return None, _NOT_VISIBLE
+    left = iter(facts.team_calls)
+    for each in value:
+        if not any(each.fits(call) for call in left):
+            return False, f"{each} was not seen in its turn; {_asked(facts.team_calls)}"
+    return True, None
+
+
+def _asked(calls: Sequence[TeamCall]) -> str:
+    shown = ", ".join(map(str, calls[:10]))
+    more = f" and {len(calls) - 10} more" if len(calls) > 10 else ""
+    return f"seen were {shown}{more}" if shown else "no call between the members was seen"
+
+
 def _made(facts: Facts) -> str:
     shown = [
         _call(call.name, call.arguments)[:100] + (" (rejected)" if call in facts.rejected else "")
@@ -414,6 +492,11 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "not_calls": _kind(Patterns, lambda v: f"does not call {_list(v)}", _not_calls),
     "calls_in_order": _kind(
         Patterns, lambda v: f"calls {', then '.join(map(str, v))}", _calls_in_order
+    ),
+    "asks": _kind(Asks, lambda v: f"has the members ask {_list(v)}", _asks),
+    "not_asks": _kind(Asks, lambda v: f"has no member ask {_list(v)}", _not_asks),
+    "asks_in_order": _kind(
+        Asks, lambda v: f"has the members ask {', then '.join(map(str, v))}", _asks_in_order
     ),
     "max_calls": _kind(
         Annotated[int, Field(ge=0)], lambda v: f"makes at most {v} calls", _max_calls
