@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
 
+from adk_agent.core.errors import PreflightError
 from adk_agent.core.plan import EvaluationPlan, Participant
 from adk_agent.play.bundled import BundledAgents
 from adk_agent.requests.agents import TEAM_PREFIX
@@ -35,6 +36,8 @@ STRAYS = (
     "an exercise before this one was given up while the team was at work: calls that belong to it "
     "may stand among these"
 )
+
+_MEMBER_TOKEN = "greenroom-member-{}"  # noqa: S105 - no secret: addresses that are known before a run
 
 
 @dataclass
@@ -132,6 +135,8 @@ class Teams:
         bundled: The started bundled agents.
         urls: Gives each participant's address in the plan to where it answers, once known.
         observe: Whether calls between members are watched.
+        port: Of the proxy between participants that are one team, whose addresses are then known
+            before a run; None: a free one, with tokens that nobody can guess.
     """
 
     def __init__(
@@ -141,11 +146,13 @@ class Teams:
         *,
         urls: Callable[[], Mapping[str, str]],
         observe: bool = True,
+        port: int | None = None,
     ) -> None:
         self._plan = plan
         self._bundled = bundled
         self._urls = urls
         self._observe = observe
+        self._port = port
         self._stack = AsyncExitStack()
         self._access: dict[str, TeamAccess] = {}
         self._wiring: dict[str, Mapping[str, Mapping[str, str]]] = {}
@@ -198,7 +205,7 @@ class Teams:
                 "calls between the members are not observed, because not all of them are on this "
                 "machine: what is known of them is what they report"
             )
-        proxy = await self._proxy(addresses, introduces=True) if near else None
+        proxy = await self._proxy_of_members(addresses) if near else None
         aliases = {url: role for role, url in addresses.items()}
         aliases |= {} if proxy is None else proxy.aliases()
         turns = Turns()
@@ -216,12 +223,29 @@ class Teams:
                 turns=turns,
             )
 
-    async def _proxy(
-        self, peers: Mapping[str, str], *, introduces: bool = False
-    ) -> ObservingProxy | None:
+    async def _proxy(self, peers: Mapping[str, str]) -> ObservingProxy | None:
         if not self._observe:
             return None
-        return await self._stack.enter_async_context(ObservingProxy(peers, introduces=introduces))
+        return await self._stack.enter_async_context(ObservingProxy(peers))
+
+    async def _proxy_of_members(self, peers: Mapping[str, str]) -> ObservingProxy | None:
+        """Return the proxy that tells members of each other; at addresses known before, if set."""
+        if not self._observe:
+            return None
+        if self._port is None:
+            proxy = ObservingProxy(peers, introduces=True)
+            return await self._stack.enter_async_context(proxy)
+        try:
+            proxy = ObservingProxy(
+                peers, introduces=True, port=self._port, token_of=_MEMBER_TOKEN.format
+            )
+            return await self._stack.enter_async_context(proxy)
+        except (OSError, ValueError) as error:
+            raise PreflightError(
+                f"the members of the team cannot reach each other at port {self._port}, which "
+                f"GREENROOM_TEAM_PORT names: {error}. Its addresses hold the roles, which are "
+                "letters, digits, '_' and '-' there; one run at a time can have the port"
+            ) from error
 
 
 def team_name(builtin: str) -> str:

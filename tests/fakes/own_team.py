@@ -40,7 +40,7 @@ class Member(AgentExecutor):
         self.texts.append(context.get_user_input())
         peers = MessageToDict(context.message.metadata).get("greenroom.peers", {})
         self.told.append(peers)
-        self.addresses.update(peers)
+        self.learn(peers)
         said = [
             await ask(self.addresses[role], f"{self.name} asks: what do you know?")
             for role in self.asks
@@ -48,6 +48,9 @@ class Member(AgentExecutor):
         ]
         answer = " ".join([f"{self.name} is done.", *said])
         await event_queue.enqueue_event(new_text_message(answer, context_id=context.context_id))
+
+    def learn(self, peers: Mapping[str, str]) -> None:
+        self.addresses.update(peers)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         raise NotImplementedError

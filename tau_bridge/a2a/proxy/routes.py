@@ -73,11 +73,11 @@ class Routes:
         ValueError: A name, an address or a token is not usable.
     """
 
-    def __init__(self, peers: Mapping[str, str], *, new_token: Callable[[], str]) -> None:
+    def __init__(self, peers: Mapping[str, str], *, token_of: Callable[[str], str]) -> None:
         self.origin = ""
         """The proxy's own, as in `http://127.0.0.1:1234`; empty until it is known."""
         self.peers = {name: _peer(name, url) for name, url in peers.items()}
-        self._tokens = {name: new_token() for name in self.peers}
+        self._tokens = {name: token_of(name) for name in self.peers}
         self._callers = {token: name for name, token in self._tokens.items()}
         usable = all(_TOKEN.fullmatch(token) for token in self._callers)
         if not usable or len(self._callers) < len(self.peers):

@@ -23,6 +23,10 @@ _KEEP_ALIVE_S: Final = 75
 """Longer than callers keep an idle connection, so that none is closed under a request."""
 
 
+def _random_token(_: str) -> str:
+    return secrets.token_urlsafe()
+
+
 class ObservingProxy:
     """A reverse proxy on loopback, between agents, which need not change for it.
 
@@ -37,10 +41,12 @@ class ObservingProxy:
         introduces: Whether each message tells the agent that gets it the addresses of its peers.
             An agent then knows them before it can be asked anything through the proxy, and a step
             holds the message as its caller sent it.
-        new_token: Makes the token of a caller.
+        port: Where it is served; 0: at a free one.
+        token_of: Returns the token of a caller by its name. One that can be guessed lets any program
+            on this machine call as that agent.
 
     Raises:
-        ValueError: A name or an address cannot be one, or a token can be guessed.
+        ValueError: A name or an address cannot be one, or a token is too short or another's.
     """
 
     def __init__(
@@ -49,10 +55,12 @@ class ObservingProxy:
         *,
         limits: ProxyLimits = _DEFAULT_LIMITS,
         introduces: bool = False,
-        new_token: Callable[[], str] = secrets.token_urlsafe,
+        port: int = 0,
+        token_of: Callable[[str], str] = _random_token,
     ) -> None:
         self.limits = limits
-        self._routes = Routes(peers, new_token=new_token)
+        self._port = port
+        self._routes = Routes(peers, token_of=token_of)
         self._redact = self._routes.redactor()
         self._upstream = Upstream(limits=limits)
         self._forwarder = Forwarder(
@@ -70,11 +78,11 @@ class ObservingProxy:
 
         Raises:
             RuntimeError: It was started before.
-            OSError: There is no free port.
+            OSError: There is no free port, or its own is taken.
         """
         if self._server is not None:
             raise RuntimeError("the proxy was started before; make another one")
-        listener = listening_socket()
+        listener = listening_socket(port=self._port)
         self._routes.origin = f"http://{LOOPBACK}:{listener.getsockname()[1]}"
         self._server = BackgroundServer(self._forwarder, listener, keep_alive_s=_KEEP_ALIVE_S)
         return self

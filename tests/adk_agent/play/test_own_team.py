@@ -1,19 +1,33 @@
 """Teams of a user's own: plain a2a-sdk agents, played with files of tasks and with exercises."""
 
 import json
+import socket
 
 import pytest
 
-from adk_agent.core.errors import RequestError
+from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.planning import resolve
 from adk_agent.runs.store import load_trials
-from tests.fakes import serve
+from tests.fakes import closed_port, serve
 from tests.fakes.own_team import Member, served
 
 pytestmark = [pytest.mark.usefixtures("quick_start"), pytest.mark.requirement("use:own-team")]
 
 EXERCISE = "ex01_return_with_fee"
+
+
+class Configured(Member):
+    """Has its addresses from the beginning, and reads none."""
+
+    def learn(self, peers):
+        pass
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 def chain():
@@ -219,3 +233,37 @@ async def test_a_front_door_s_own_report_decides_who_asked_whom(
         plan = plan_of({"agent": url}, task_ids=["whole", "chain"])
         report = await evaluate(plan, make_team_deps(benchmarks=tasks), request="")
     assert [row.reward for row in report.trials] == [1.0, 0.0]
+
+
+async def test_members_that_know_their_addresses_before_the_run_need_not_read_any(
+    make_team_deps, make_plan_of
+):
+    """They ignore what messages tell, as an agent does that was configured once."""
+    port = free_port()
+    base = f"http://127.0.0.1:{port}/p/greenroom-member"
+    planner = Configured("planner", "coder", addresses={"coder": f"{base}-planner/coder/"})
+    coder = Configured("coder", "tester", addresses={"tester": f"{base}-coder/tester/"})
+    deps = make_team_deps(team_port=port)
+    with served(planner, coder, Configured("tester")) as members:
+        report = await evaluate(make_plan_of(members, entry="planner"), deps, request="")
+    [row] = report.teams
+    assert (row.calls, row.coverage, "pipeline" in row.labels) == (2, 1.0, True)
+    assert "greenroom-member" not in (deps.results_dir / "run-1" / "trials.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("role", "taken", "problem"),
+    [
+        ("clerk", True, "one run at a time can have the port"),
+        ("our clerk", False, "hold the roles"),
+    ],
+)
+async def test_a_port_that_is_taken_and_a_role_that_no_address_can_hold_are_refused(
+    make_team_deps, make_plan_of, role, taken, problem
+):
+    with closed_port() as used, served(Member("lead"), Member(role)) as members:
+        port = int(used.rpartition(":")[2]) if taken else free_port()
+        deps = make_team_deps(team_port=port)
+        with pytest.raises(PreflightError, match=problem):
+            await evaluate(make_plan_of(members, entry="lead"), deps, request="")
+    assert not (deps.results_dir / "run-1" / "trials.jsonl").exists()
