@@ -70,7 +70,7 @@ class TeamRow(Row):
     flag_example: str | None = None
     """The first flag in words."""
     sight: Sight = "partial"
-    """Whether every call between the members was seen, or others may have been made as well."""
+    """`complete` if every call between the members was seen, `partial` if others may have been made."""
     uncertain_labels: tuple[str, ...] = ()
     """The labels that calls which were not seen could take away; empty where sight is complete."""
     consistency: dict[str, float | None]

@@ -493,10 +493,10 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "calls_in_order": _kind(
         Patterns, lambda v: f"calls {', then '.join(map(str, v))}", _calls_in_order
     ),
-    "asks": _kind(Asks, lambda v: f"has the members ask {_list(v)}", _asks),
-    "not_asks": _kind(Asks, lambda v: f"has no member ask {_list(v)}", _not_asks),
+    "asks": _kind(Asks, lambda v: f"asks within the team: {_list(v)}", _asks),
+    "not_asks": _kind(Asks, lambda v: f"does not ask within the team: {_list(v)}", _not_asks),
     "asks_in_order": _kind(
-        Asks, lambda v: f"has the members ask {', then '.join(map(str, v))}", _asks_in_order
+        Asks, lambda v: f"asks within the team: {', then '.join(map(str, v))}", _asks_in_order
     ),
     "max_calls": _kind(
         Annotated[int, Field(ge=0)], lambda v: f"makes at most {v} calls", _max_calls

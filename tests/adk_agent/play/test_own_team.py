@@ -172,7 +172,7 @@ async def test_tasks_of_one_s_own_check_who_asked_whom_and_each_role_plays_its_o
         ("tester", "anyone"): 1.0,
     }
     [lost] = [row for row in report.trials if not row.passed]
-    assert lost.diagnosis.kind == "coordination"
+    assert lost.diagnosis.kind == "teamwork"
     assert "planner -> tester was not seen; seen were planner -> coder, coder -> tester" in (
         lost.diagnosis.summary
     )
