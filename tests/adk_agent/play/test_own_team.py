@@ -7,6 +7,7 @@ import pytest
 
 from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.play.evaluation import evaluate
+from adk_agent.present.page.writing import write_page
 from adk_agent.requests.planning import resolve
 from adk_agent.runs.store import load_trials
 from tests.fakes import closed_port, serve
@@ -267,3 +268,16 @@ async def test_a_port_that_is_taken_and_a_role_that_no_address_can_hold_are_refu
         with pytest.raises(PreflightError, match=problem):
             await evaluate(make_plan_of(members, entry="lead"), deps, request="")
     assert not (deps.results_dir / "run-1" / "trials.jsonl").exists()
+
+
+async def test_the_page_of_a_team_that_asked_nobody_says_so_in_a_sentence(
+    make_team_deps, make_plan_of, benchmarks
+):
+    deps = make_team_deps()
+    with served(Member("lead"), Member("clerk")) as members:
+        await evaluate(make_plan_of(members, entry="lead"), deps, request="")
+    page = write_page(deps.results_dir, "run-1", benchmarks=benchmarks).read_text("utf-8")
+    assert (
+        "No call between the members was seen, so coordination was not measured; see "
+        f"docs/visible-teams.md. This holds for {members['lead']} in coordination."
+    ) in page
