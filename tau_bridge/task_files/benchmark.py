@@ -39,14 +39,8 @@ from tau_bridge.messages import ToolCall, to_records, transcript
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.sampling import TaskKind
 from tau_bridge.scripted_agent import REFUSAL, ScriptedAgent
-from tau_bridge.task_files.checks import (
-    TEAM_KINDS,
-    AskPattern,
-    Expectation,
-    Facts,
-    TeamCall,
-    Verdict,
-)
+from tau_bridge.task_files.asks import TEAM_KINDS, AskPattern, TeamCall
+from tau_bridge.task_files.checks import Expectation, Facts, Verdict
 from tau_bridge.task_files.diagnosis import diagnose
 from tau_bridge.task_files.documents import SUFFIXES
 from tau_bridge.task_files.model import Task, TaskFile, load

@@ -25,31 +25,26 @@ from rapidfuzz import fuzz
 from evals.outcome import Check
 from tau_bridge.errors import nearest
 from tau_bridge.messages import ToolCall
+from tau_bridge.task_files.asks import AskPattern, TeamCall, asked, asked_in_order, not_asked
 from tau_bridge.task_files.json_schemas import check_schema, problem_of
-from tau_bridge.task_files.texts import check_pattern, fits, numbers, plain, sentence, stands_in
+from tau_bridge.task_files.texts import (
+    Text,
+    check_pattern,
+    fits,
+    numbers,
+    plain,
+    sentence,
+    some,
+    stands_in,
+)
 
 MOST_READ: Final = 100_000
 """Characters of an answer that are read."""
 _FENCE = re.compile(r"(```|~~~)[^\n]*\n(.*?)\1", re.DOTALL)
 _EXACT: Final = Context(prec=5_000)
-_NOT_VISIBLE: Final = "no call between the members was visible; see docs/visible-teams.md"
-TEAM_KINDS: Final = ("asks", "not_asks", "asks_in_order")
-"""The checks of who asked whom."""
 
 Verdict = tuple[bool | None, str | None]
 """The truth of a check (None: it cannot be told), and the reason if it does not hold."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TeamCall:
-    """A call between two members of a team, and what was asked."""
-
-    caller: str
-    callee: str
-    text: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.caller} -> {self.callee}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,27 +88,14 @@ class Facts:
         return [call for call in self.calls if call not in self.rejected]
 
 
-def as_text(value: object) -> object:
-    """Return a number as a text: in YAML, `contains: 40.5` is one."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return str(value) if is_number else value
-
-
 def as_list(value: object) -> object:
     """Return one value as a list of it."""
     return value if isinstance(value, list | tuple) else [value]
 
 
-def _some(text: str) -> str:
-    if not plain(text):
-        raise ValueError("this is an empty text, which stands in every other")
-    return text
-
-
-Text = Annotated[str, BeforeValidator(as_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(as_list), Field(min_length=1)]
 _Phrases = Annotated[
-    tuple[Annotated[Text, AfterValidator(_some)], ...],
+    tuple[Annotated[Text, AfterValidator(some)], ...],
     BeforeValidator(as_list),
     Field(min_length=1),
 ]
@@ -162,35 +144,6 @@ class CallPattern(_Part):
         if not self.exact:
             return _call(self.name, self.arguments)
         return _call(self.name, self.arguments, before="exactly ", without="no arguments")
-
-
-class AskPattern(_Part):
-    """Calls of one member to another; with `contains`, those whose text has it."""
-
-    caller: str
-    callee: str
-    contains: Annotated[Text, AfterValidator(_some)] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _by_arrow(cls, given: Any) -> Any:
-        if not isinstance(given, str):
-            return given
-        names = [name.strip() for name in given.split("->")]
-        if len(names) != 2 or not all(names):
-            raise ValueError(
-                f"a call between members is written 'planner -> coder', not {given[:80]!r}"
-            )
-        return {"caller": names[0], "callee": names[1]}
-
-    def fits(self, call: TeamCall) -> bool:
-        """Tell whether a call is one of these."""
-        asked = self.contains is None or stands_in(call.text, self.contains)
-        return asked and (call.caller, call.callee) == (self.caller, self.callee)
-
-    def __str__(self) -> str:
-        about = "" if self.contains is None else f" ({_quoted(self.contains)})"
-        return f"{self.caller} -> {self.callee}{about}"
 
 
 def _call(name: str, arguments: Mapping[str, Any], *, before: str = "", without: str = "") -> str:
@@ -342,36 +295,6 @@ def _calls_in_order(value: Sequence[CallPattern], facts: Facts) -> Verdict:
     return True, None
 
 
-def _asks(value: Sequence[AskPattern], facts: Facts) -> Verdict:
-    if facts.team_calls is None:
-        return None, _NOT_VISIBLE
-    missing = [each for each in value if not any(each.fits(call) for call in facts.team_calls)]
-    return not missing, f"{_list(missing)} was not seen; {_asked(facts.team_calls)}"
-
-
-def _not_asks(value: Sequence[AskPattern], facts: Facts) -> Verdict:
-    if facts.team_calls is None:
-        return None, _NOT_VISIBLE
-    made = [each for each in value if any(each.fits(call) for call in facts.team_calls)]
-    return not made, f"{_list(made)} was seen"
-
-
-def _asks_in_order(value: Sequence[AskPattern], facts: Facts) -> Verdict:
-    if facts.team_calls is None:
-        return None, _NOT_VISIBLE
-    left = iter(facts.team_calls)
-    for each in value:
-        if not any(each.fits(call) for call in left):
-            return False, f"{each} was not seen in its turn; {_asked(facts.team_calls)}"
-    return True, None
-
-
-def _asked(calls: Sequence[TeamCall]) -> str:
-    shown = ", ".join(map(str, calls[:10]))
-    more = f" and {len(calls) - 10} more" if len(calls) > 10 else ""
-    return f"seen were {shown}{more}" if shown else "no call between the members was seen"
-
-
 def _made(facts: Facts) -> str:
     shown = [
         _call(call.name, call.arguments)[:100] + (" (rejected)" if call in facts.rejected else "")
@@ -493,10 +416,20 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "calls_in_order": _kind(
         Patterns, lambda v: f"calls {', then '.join(map(str, v))}", _calls_in_order
     ),
-    "asks": _kind(Asks, lambda v: f"asks within the team: {_list(v)}", _asks),
-    "not_asks": _kind(Asks, lambda v: f"does not ask within the team: {_list(v)}", _not_asks),
+    "asks": _kind(
+        Asks,
+        lambda v: f"asks within the team: {_list(v)}",
+        lambda v, facts: asked(v, facts.team_calls),
+    ),
+    "not_asks": _kind(
+        Asks,
+        lambda v: f"does not ask within the team: {_list(v)}",
+        lambda v, facts: not_asked(v, facts.team_calls),
+    ),
     "asks_in_order": _kind(
-        Asks, lambda v: f"asks within the team: {', then '.join(map(str, v))}", _asks_in_order
+        Asks,
+        lambda v: f"asks within the team: {', then '.join(map(str, v))}",
+        lambda v, facts: asked_in_order(v, facts.team_calls),
     ),
     "max_calls": _kind(
         Annotated[int, Field(ge=0)], lambda v: f"makes at most {v} calls", _max_calls

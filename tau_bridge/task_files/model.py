@@ -26,21 +26,20 @@ from pydantic import (
 )
 
 from tau_bridge.errors import DataError, nearest
+from tau_bridge.task_files.asks import TEAM_KINDS, AskPattern
 from tau_bridge.task_files.checks import (
-    TEAM_KINDS,
-    AskPattern,
     CallPattern,
     Checks,
     Expectation,
     Number,
     Similar,
-    Text,
     as_list,
     same,
 )
 from tau_bridge.task_files.complaints import worded
 from tau_bridge.task_files.documents import Document, read_document
 from tau_bridge.task_files.json_schemas import check_parameters, problem_of, problem_of_some
+from tau_bridge.task_files.texts import Text
 from tau_bridge.wire import RESPOND
 
 DOMAIN_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,40}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evals.trace import ASSESSOR, NOT_BELIEVED, CallType
-from tau_bridge.task_files.checks import TeamCall
+from tau_bridge.task_files.asks import TeamCall
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation

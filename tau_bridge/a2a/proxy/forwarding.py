@@ -240,6 +240,26 @@ class Forwarder:
         body = self._routes.made_out_to(callee, incoming.body)
         return with_peers(body, self._routes.peers_of(callee))
 
+    def _whole_lines(self, line: bytearray, chunk: bytes) -> bytes:
+        """Return what may go on, and keep in `line` one that is not whole.
+
+        An address in it may be cut in two, and could not be exchanged.
+        """
+        end = 1 + max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        if not self._introduces:
+            return chunk
+        whole = bytes(line) + chunk[:end] if end else b""
+        if end:
+            line.clear()
+        line += chunk[end:]
+        return whole
+
+    def _handed_back(self, incoming: _Incoming, body: bytes) -> bytes:
+        """Return a part of an answer as the caller gets it: with no addresses but its own."""
+        if not self._introduces:
+            return body
+        return self._routes.made_out_to(incoming.route.caller, body)
+
     def _begun(self, recording: Recording | None, incoming: _Incoming) -> ObservedCall | None:
         asks = incoming.asks
         if not asks.is_message:
@@ -263,6 +283,7 @@ class Forwarder:
         """Pass an answer on in one piece. Its step ends before the caller can go on."""
         async with aclosing(response.body()) as chunks:
             body = b"".join([chunk async for chunk in chunks])
+        body = self._handed_back(incoming, body)
         headers = forward_response_headers(response.headers, incoming.route)
         if call is None:
             content = parsed(body)
@@ -290,6 +311,7 @@ class Forwarder:
         """Pass a stream on, chunk by chunk. The step ends before the last event goes on."""
         await out.start(response.status, forward_response_headers(response.headers, incoming.route))
         reader = EventReader()
+        line = bytearray()
         async with aclosing(response.body()) as chunks:
             async for chunk in chunks:
                 for data in reader.feed(chunk):
@@ -297,10 +319,11 @@ class Forwarder:
                         call.take(parsed(data))
                     elif recording is not None:
                         recording.look_at(parsed(data), incoming.route, incoming.asks)
-                await out.more(chunk)
+                if whole := self._whole_lines(line, chunk):
+                    await out.more(self._handed_back(incoming, whole))
         if call is not None:
             call.answer_ended()
-        await out.more(b"", last=True)
+        await out.more(self._handed_back(incoming, bytes(line)), last=True)
 
     async def _tell(
         self, incoming: _Incoming, exc: Exception, out: _Out, call: ObservedCall | None

@@ -108,7 +108,7 @@ class Routes:
     def made_out_to(self, name: str, body: bytes) -> bytes:
         """Return a body in which all addresses of the proxy are those of one agent.
 
-        An agent that passes a question on with the addresses in it would lend them to another.
+        An agent that passes a text on with the addresses in it would lend them to another.
 
         Raises:
             KeyError: It is no peer.

@@ -3,7 +3,8 @@
 import pytest
 
 from tau_bridge.messages import ToolCall
-from tau_bridge.task_files.checks import Expectation, Facts, TeamCall
+from tau_bridge.task_files.asks import TeamCall
+from tau_bridge.task_files.checks import Expectation, Facts
 
 
 def called(name, **arguments):

@@ -1,11 +1,12 @@
 """Messages that tell their receiver of its peers."""
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from tau_bridge.a2a.peers import PEERS_KEY
 from tau_bridge.a2a.proxy import ObservingProxy
@@ -113,6 +114,38 @@ async def test_addresses_that_an_agent_passes_on_become_those_of_the_receiver(
     [part] = json.loads(body)["params"]["message"]["parts"]
     assert part["text"].startswith(f"ask {own}\n")
     assert only_step(recorder).request_text == "ask peer:C"
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_addresses_in_an_answer_become_those_of_its_reader_however_it_is_cut(
+    serving: Serving, recorder: TraceRecorder, streaming: bool
+) -> None:
+    """The agent quotes an address of its own; as a stream, in pieces of seven bytes."""
+    quoted = ""
+
+    async def answer(_: Request) -> Response:
+        part = {"text": f"ask {quoted}"}
+        said = {"messageId": "1", "role": "ROLE_AGENT", "parts": [part]}
+        body = json.dumps({"jsonrpc": "2.0", "id": "7", "result": {"message": said}})
+        if not streaming:
+            return Response(body, media_type="application/json")
+        event = f"data: {body}\n\n"
+
+        async def pieces() -> AsyncIterator[str]:
+            for at in range(0, len(event), 7):
+                yield event[at : at + 7]
+
+        return StreamingResponse(pieces(), media_type="text/event-stream")
+
+    url = serving(raw_agent(answer))
+    async with ObservingProxy({"A": NOWHERE, "B": url, "C": NOWHERE}, introduces=True) as proxy:
+        quoted, own = proxy.url_for("B", "C"), proxy.url_for("A", "C")
+        with proxy.recording(recorder):
+            response = await post(proxy.url_for("A", "B"))
+    [line] = [each for each in response.text.splitlines() if each]
+    [part] = json.loads(line.removeprefix("data: "))["result"]["message"]["parts"]
+    assert part["text"] == f"ask {own}"
+    assert only_step(recorder).response_text == "ask peer:C"
 
 
 async def test_a_proxy_that_does_not_introduce_passes_a_message_byte_by_byte(
