@@ -407,12 +407,16 @@ def test_every_public_name_of_the_package_is_explained():
 
 def test_every_picture_is_made_by_the_script_and_shown_on_a_page():
     pictures = {path.name for path in (DOCS / "images").iterdir()}
-    script = (ROOT / "scripts" / "report_images.py").read_text()
-    assert pictures == set(re.findall(r"[\w-]+\.png", script))
+    scripts = (ROOT / "scripts" / name for name in ("report_images.py", "demo.py"))
+    name_of_picture = r"[\w-]+\.(?:png|svg|webm)\b"
+    made = {name for script in scripts for name in re.findall(name_of_picture, script.read_text())}
     pages = [*DOCS.rglob("*.md"), ROOT / "README.md"]
     shown = {
-        name for page in pages for name in re.findall(r"images/([\w-]+\.png)", page.read_text())
+        name
+        for page in pages
+        for name in re.findall(rf"images/({name_of_picture})", page.read_text())
     }
+    assert pictures == made
     assert pictures == shown
 
 
