@@ -78,6 +78,8 @@ class Settings(BaseSettings):
         validation_alias="GREENROOM_TOOLS_URL",
     )
     """The address at which agents on other machines reach the tools served here: http://host[:port]."""
+    team_port: int | None = Field(None, ge=1, le=65_535, validation_alias="GREENROOM_TEAM_PORT")
+    """The port at which the members of a team of one's own reach each other; not set: a free one."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
     """Evaluators and graph metrics that are switched off: their names, comma-separated."""
     ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")

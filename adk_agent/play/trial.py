@@ -60,6 +60,7 @@ from tau_bridge.errors import (
 )
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tool_server import ToolServer
+from tau_bridge.trace_merging import Merged
 
 logger = logging.getLogger(__name__)
 
@@ -211,6 +212,7 @@ class _Trial:
             if model is None
             else UserModel(name=model.spec.name, completion=model.seeded(job.seed)),
             tools=deps.tools,
+            trace=self._trace_so_far,
             embedding_model=None
             if embedding is None
             else EmbeddingModel(name=embedding.spec.name, embed=embedding),
@@ -218,6 +220,15 @@ class _Trial:
         watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
         async with watching:
             return await self._benchmark.play(self._ref, conversation, context)
+
+    async def _trace_so_far(self) -> Trace:
+        return (await self._merged()).trace
+
+    async def _merged(self) -> Merged:
+        trust = self._deps.trust_reported_steps
+        return await merged_trace(
+            self._recorder, self._conversation, self._team, trust_reports=trust
+        )
 
     async def _scored(self, played: Played) -> tuple[TaskResult | None, Outcome]:
         model = self._deps.judge_model
@@ -241,9 +252,7 @@ class _Trial:
             meter: Counts the calls of the assessor's own models, the evaluators' too.
         """
         deps, played = self._deps, self._played or _NOT_PLAYED
-        seen = await merged_trace(
-            self._recorder, self._conversation, self._team, trust_reports=deps.trust_reported_steps
-        )
+        seen = await self._merged()
         # May repeat what the agent did: long enough to hold up all other trials.
         diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)
         context = EvaluationContext(
