@@ -87,7 +87,8 @@ class Settings(BaseSettings):
     otlp_grace_s: float = Field(
         6.0, ge=0, le=600, allow_inf_nan=False, validation_alias="GREENROOM_OTLP_GRACE_S"
     )
-    """Seconds that a trial waits for spans after its end. As `--otlp-grace`."""
+    """Seconds that a trial waits for spans after its end: exporters of batches send every five. As
+    `--otlp-grace`."""
     confirm_above: int = Field(200, ge=0, validation_alias="GREENROOM_CONFIRM_ABOVE")
     """Conversations of a plan above which it is confirmed first, if the request names no number."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from adk_agent.core.errors import PreflightError
-from tau_bridge.otlp.inbox import GRACE_S, RunSpans, Sleep, SpanInbox
+from tau_bridge.otlp.inbox import RunSpans, Sleep, SpanInbox
 from tau_bridge.otlp.receiver import OtlpReceiver
 
 
@@ -20,9 +20,7 @@ class SpanReception:
         sleep: Waits.
     """
 
-    def __init__(
-        self, port: int | None = None, *, grace_s: float = GRACE_S, sleep: Sleep = asyncio.sleep
-    ) -> None:
+    def __init__(self, port: int | None, *, grace_s: float, sleep: Sleep = asyncio.sleep) -> None:
         self._port = port
         self._grace_s = grace_s
         self._sleep = sleep

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from adk_agent.play.team_access import TeamAccess
 from evals.trace import Trace
-from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.a2a.messenger import Conversation, Report
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
 from tau_bridge.otlp.inbox import TrialSpans
@@ -76,7 +77,9 @@ def _merged(
     found, problems = _of_spans(observed, conversation, team, spans if trust_reports else None)
     reported = []
     steps = 0
-    reports = [*conversation.reports, *found] if trust_reports else []
+    reports: Sequence[Report | SpanReport] = (
+        (found or conversation.reports) if trust_reports else ()
+    )
     for number, report in enumerate(reports):
         if steps >= MAX_REPORTED_STEPS:
             problems.append(

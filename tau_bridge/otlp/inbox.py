@@ -17,8 +17,6 @@ LATE: Final = "came after their trial"
 FOREIGN: Final = "belonged to no trial"
 INVALID: Final = "had no valid ids"
 FULL: Final = "were more than a trial or a request may have"
-GRACE_S: Final = 6.0
-"""Seconds that a trial waits for spans: exporters of batches send every five by default."""
 
 Sleep = Callable[[float], Awaitable[None]]
 """Waits for so many seconds."""
@@ -91,9 +89,7 @@ class SpanInbox:
         self._size = 0
 
     @contextlib.asynccontextmanager
-    async def run(
-        self, *, grace_s: float = GRACE_S, sleep: Sleep = asyncio.sleep
-    ) -> AsyncIterator[RunSpans]:
+    async def run(self, *, grace_s: float, sleep: Sleep = asyncio.sleep) -> AsyncIterator[RunSpans]:
         """Admit the trials of a run while the block lasts."""
         run = RunSpans(inbox=self, grace_s=grace_s, sleep=sleep)
         self._runs.append(run)

@@ -88,7 +88,7 @@ class OtlpReceiver:
         answer = [(b"content-type", (PROTOBUF if kind == PROTOBUF else JSON).encode())]
         if status in _RETRY:
             answer.append((b"retry-after", b"1"))
-        if status != 200:  # noqa: PLR2004 - what is left of a refused body is not read
+        if status != 200:  # the rest of a refused body is not read
             answer.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": status, "headers": answer})
         await send({"type": "http.response.body", "body": content})

@@ -92,10 +92,10 @@ def _groups(
     for start in steps:
         way: dict[str, None] = {}
         at: str | None = start
-        while at in steps and at not in above and at not in way:
+        while at is not None and at in steps and at not in above and at not in way:
             way[at] = None
             at = steps[at].get("parent_step_id")
-        found = above[at] if at in above else ours.get(at or "")
+        found = None if at is None else above.get(at, ours.get(at))
         above.update(dict.fromkeys(way, found))
     groups: defaultdict[str | None, list[dict[str, Any]]] = defaultdict(list)
     for step_id, step in steps.items():
