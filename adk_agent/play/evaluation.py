@@ -286,6 +286,7 @@ class _Run:
         messenger = self._deps.new_messenger()
         try:
             async with (
+                self._deps.receive_spans() as spans,
                 BundledAgents(
                     names,
                     gold=self._gold(names),
@@ -299,7 +300,6 @@ class _Run:
                     observe=self._deps.observe_teams,
                 ) as teams,
                 self._tools(bundled) as tools,
-                self._deps.receive_spans() as spans,
             ):
                 urls = self._urls(bundled)
                 self._allow_bundled(messenger, urls)

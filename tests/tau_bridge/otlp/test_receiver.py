@@ -64,11 +64,19 @@ async def test_json_and_protobuf_plain_and_gzip_are_taken():
             ),
             await post(http, as_protobuf(span("c")), PROTOBUF),
             await post(
-                http, gzip.compress(as_protobuf(span("d"))), PROTOBUF, **{"content-encoding": "gzip"}
+                http,
+                gzip.compress(as_protobuf(span("d"))),
+                PROTOBUF,
+                **{"content-encoding": "gzip"},
             ),
         ]
     assert [answer.status_code for answer in answers] == [200] * 4
-    assert [answer.headers["content-type"] for answer in answers] == [JSON, JSON, PROTOBUF, PROTOBUF]
+    assert [answer.headers["content-type"] for answer in answers] == [
+        JSON,
+        JSON,
+        PROTOBUF,
+        PROTOBUF,
+    ]
     assert answers[0].json() == {}
     assert not ExportTraceServiceResponse.FromString(answers[2].content).HasField("partial_success")
     assert list(trial.spans) == [below(each) for each in "abcd"]
