@@ -424,14 +424,11 @@ class _Run:
                 should_stop=lambda: self._budget.should_stop() or self._early.should_stop(),
             )
             self._builder.warn(self._early.warnings())
-<<<<<<< HEAD
-            if self._plan.isolation:
-                self._say("playing", "probing whether agents keep conversations apart")
-                await self._isolation.probe(trial_deps)
-=======
             if trial_deps.spans is not None:
                 self._builder.warn(trial_deps.spans.warnings())
->>>>>>> main
+            if self._plan.isolation:  # after what is said of spans: those of probes have no trial
+                self._say("playing", "probing whether agents keep conversations apart")
+                await self._isolation.probe(trial_deps)
         except BaseException:
             # Whatever ended the run, what was finished is reported; on a full disk that may fail
             # too, and the first error is the one to tell.
