@@ -62,8 +62,8 @@ def isolation_line(row: IsolationRow) -> str:
         found.append(f"{count} of {_counted(row.trials, 'compared trial')}{passed}")
     told = [f"told what belongs to another conversation in {' and '.join(found)}"] if found else []
     if row.shared_contexts:
-        count = _counted(row.shared_contexts, "conversation")
-        told.append(f"gave {count} a contextId that another one had")
+        conversations = _counted(row.shared_contexts, "conversation")
+        told.append(f"gave {conversations} a contextId that another one had")
     return f"{row.participant} {', and '.join(told)}"
 
 
