@@ -182,7 +182,8 @@ def _spelled_out(raw: str) -> str:
 def _agent_names(registered: Mapping[str, str]) -> dict[str, str]:
     """Return addresses by name without hyphens; of the bundled ones, all that are no plain words."""
     reference = f"{BUILTIN_PREFIX}reference"
-    found = {name: BUILTIN_PREFIX + name for name in BUNDLED_AGENTS if name != "reference"}
+    bundled = [name for name in BUNDLED_AGENTS if name != "reference"]
+    found = {name.replace("-", ""): BUILTIN_PREFIX + name for name in bundled}
     found |= {f"reference{noun}": reference for noun in ("agent", "bot", "assistant")}
     found |= {"bundledreference": reference}
     found |= {name: f"{BUILTIN_PREFIX}{TEAM_PREFIX}{name}" for name in BUNDLED_TEAMS}
