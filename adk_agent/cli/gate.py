@@ -48,13 +48,24 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
 
 
 def isolation_code(report: EvaluationReport) -> int:
-    """Return 1 if probes of isolation were asked for and an agent told of other conversations."""
+    """Return the exit code of the probes of isolation, if they were asked for.
+
+    Returns:
+        1 if an agent told of other conversations. 3 if no agent did, and one answered no probe: what
+        was to be known is not. 0 if every agent answered some, and nothing was found.
+    """
     if not report.plan.isolation:
         return OK
-    leaking = [row for row in report.isolation if row.status == "leaks"]
-    for row in leaking:
-        say(f"greenroom: --isolation: {isolation_line(row)}", file=sys.stderr)
-    return GATE_FAILED if leaking else OK
+    codes = []
+    for row in report.isolation:
+        if row.status == "leaks":
+            say(f"greenroom: --isolation: {isolation_line(row)}", file=sys.stderr)
+            codes.append(GATE_FAILED)
+        elif not row.probes:
+            told = f"not decided: {row.participant} answered no probe"
+            say(f"greenroom: --isolation: {told}", file=sys.stderr)
+            codes.append(INCOMPLETE)
+    return GATE_FAILED if GATE_FAILED in codes else max(codes, default=OK)
 
 
 def _headline_code(row: HeadlineRow, bound: float) -> int:

@@ -16,6 +16,8 @@ from evals.trace import ASSESSOR, CallType, InteractionStep, Trace
 from tau_bridge.benchmark import Benchmark, Played, TaskRef
 
 _SPEAKERS: Final[Mapping[str, Speaker]] = {"assistant": "agent", "user": "user"}
+MOST_CHARS = 300_000
+"""Characters of a conversation whose sentences are compared; those of models have a tenth of it."""
 MOST_UNEXPLAINED = 200
 """Keys that are kept of a trial: an agent that talks nonsense has any number of them."""
 
@@ -67,10 +69,12 @@ def spoken_in(record: TrialRecord) -> Spoken[TrialKey]:
     """Return the words of a trial."""
     steps = _turns(record.trace)
     texts: list[tuple[Speaker, str]] = []
+    room = MOST_CHARS
     for message in record.messages:
         content = message.get("content")
         if isinstance(content, str):
-            texts.append((_SPEAKERS.get(str(message.get("role")), "tool"), content))
+            texts.append((_SPEAKERS.get(str(message.get("role")), "tool"), content[:room]))
+            room = max(0, room - len(content))
     return Spoken(
         conversation=record.key,
         task=record.row.task,

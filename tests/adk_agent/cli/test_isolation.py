@@ -39,6 +39,14 @@ def test_an_agent_in_which_nothing_is_found_ends_with_0_and_says_how_often_was_l
     assert "builtin:null: no leak found in 12 probes\n" in out
 
 
+def test_an_agent_that_answers_no_probe_is_not_decided(shell):
+    request = LEAKY.replace("leaky", "oracle")
+    code, out, err = shell("run", request, "--offline", "--quiet", "--isolation")
+    assert code == 3
+    assert "builtin:oracle: isolation was not measured: no probe was answered: The oracle" in out
+    assert err == "greenroom: --isolation: not decided: builtin:oracle answered no probe\n"
+
+
 def test_json_asks_for_probes_and_the_report_has_them(shell):
     code, out, _ = shell("run", json.dumps(JSON), "--offline", "--quiet", "--json")
     report = json.loads(out)
