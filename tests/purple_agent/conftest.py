@@ -54,7 +54,7 @@ def gold_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def agent_urls(gold_file: Path) -> Iterator[dict[str, str]]:
     """Addresses of all bundled agents in one process."""
-    names = ("null", "echo", "oracle", "gullible", "reference")
+    names = ("null", "echo", "oracle", "gullible", "leaky", "leaky-context", "reference")
     with announced(*names, "--gold", str(gold_file)) as (urls, _):
         yield urls
 
