@@ -8,8 +8,8 @@ from typing import Literal
 from adk_agent.results.summary import Row, TrialKey
 from evals.leaks.model import Leak
 
-MOST_LEAKS = 20
-"""Leaks of an agent that a report shows; the others are counted."""
+MOST_LEAKS = 10
+"""Leaks of an agent that a report shows, of probes and as many of trials; the others are counted."""
 ISOLATION_LEGEND = (
     "No score is changed by this. No leak found means that none was seen where was looked, and not "
     "that the agent keeps all conversations apart."
@@ -67,7 +67,7 @@ def isolation_line(row: IsolationRow) -> str:
     return f"{row.participant} {', and '.join(told)}"
 
 
-def leak_lines(row: IsolationRow, *, most: int = MOST_LEAKS) -> list[str]:
+def leak_lines(row: IsolationRow, *, most: int = 2 * MOST_LEAKS) -> list[str]:
     """Return the first leaks of an agent with their excerpts, a line each.
 
     Args:

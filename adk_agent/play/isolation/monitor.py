@@ -69,7 +69,7 @@ class IsolationMonitor:
     def _row(self, participant: str, trials: AgentLeaks) -> IsolationRow:
         probing = self._probings.get(participant)
         probed: tuple[Leak, ...] = () if probing is None else probing.leaks
-        leaks = (*probed, *trials.leaks)
+        leaks = (*probed[:MOST_LEAKS], *trials.leaks)
         looked_at = trials.compared or (probing is not None and probing.probes)
         return IsolationRow(
             participant=participant,
@@ -83,8 +83,8 @@ class IsolationMonitor:
             trials_with_leaks=trials.trials,
             passed_with_leaks=sum(self._passed[key] for key in trials.trials),
             shared_contexts=trials.shared_contexts + len(probed) - len(_told(probed)),
-            leaks=leaks[:MOST_LEAKS],
-            more=trials.more + max(0, len(leaks) - MOST_LEAKS),
+            leaks=leaks,
+            more=trials.more + max(0, len(probed) - MOST_LEAKS),
         )
 
     def _probes(self, probing: Probing | None) -> int | None:
