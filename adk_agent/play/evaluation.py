@@ -240,7 +240,7 @@ class _Run:
             self._builder.add(missing.pop(record.key), record)
             self._scores.add(EndedTrial.of(record.row))
             self._budget.hear(record.trace)
-            self._isolation.hear(record)
+            self._isolation.hear(record, earlier=True)
         self._jobs = list(missing.values())
         self._unreached = dict(missing)
         self._pace = Pace(deps.runtime.clock)
@@ -486,7 +486,7 @@ class _Run:
         found = 0
         for record in stored.records(self._unreached):
             self._builder.add(self._unreached[record.key], record)
-            self._isolation.hear(record)
+            self._isolation.hear(record, earlier=True)
             self._scores.add(EndedTrial.of(record.row))
             found += 1
         if found:

@@ -47,8 +47,8 @@ def unexplained_in(
     return tuple(sorted(found)[:MOST_UNEXPLAINED])
 
 
-def heard_in(record: TrialRecord) -> Heard[TrialKey]:
-    """Return what a trial contributes to the comparison of trials."""
+def heard_in(record: TrialRecord, *, sitting: int = 0) -> Heard[TrialKey]:
+    """Return what a trial contributes to the comparison of trials; `sitting` as of `Heard`."""
     steps = _turns(record.trace)
     texts = [str(each.get("content") or "") for each in _told(record.messages)]
     if not record.messages:
@@ -62,6 +62,7 @@ def heard_in(record: TrialRecord) -> Heard[TrialKey]:
         owned=owned_values(texts),
         unexplained=record.unexplained,
         context_ids=[each for each in contexts if each],
+        sitting=sitting,
     )
 
 

@@ -33,6 +33,8 @@ class Heard(Generic[C]):
         owned: The values that it was given.
         unexplained: The keys in the agent's replies that nothing in it holds.
         context_ids: The contextIds that the agent gave it.
+        sitting: Between two sittings the agent may have been started again, and count its
+            contextIds from the beginning.
     """
 
     conversation: C
@@ -42,6 +44,7 @@ class Heard(Generic[C]):
     owned: Mapping[Key, tuple[ValueKind, str]] = field(default_factory=dict)
     unexplained: Collection[Key] = ()
     context_ids: Sequence[str] = ()
+    sitting: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +75,7 @@ class CrossingIndex(Generic[C]):
     def __init__(self) -> None:
         self._owners: dict[Key, _Owner[C]] = {}
         self._said: list[tuple[C, Hashable, datetime | None, tuple[Key, ...]]] = []
-        self._contexts: dict[str, list[C]] = defaultdict(list)
+        self._contexts: dict[tuple[int, str], list[C]] = defaultdict(list)
         self._tasks: set[Hashable] = set()
         self.conversations = 0
 
@@ -103,7 +106,7 @@ class CrossingIndex(Generic[C]):
             keys = tuple(sorted(heard.unexplained))
             self._said.append((heard.conversation, heard.task, heard.ended_at, keys))
         for context_id in dict.fromkeys(heard.context_ids):
-            self._contexts[context_id].append(heard.conversation)
+            self._contexts[heard.sitting, context_id].append(heard.conversation)
 
     def crossings(self) -> Iterator[Crossing[C]]:
         """Yield what crossed, in the order in which the conversations were added."""
@@ -124,7 +127,7 @@ class CrossingIndex(Generic[C]):
 
     def shared_contexts(self) -> Iterator[Crossing[C]]:
         """Yield the conversations that were given a contextId that another one has already."""
-        for context_id, conversations in self._contexts.items():
+        for (_, context_id), conversations in self._contexts.items():
             for later in conversations[1:]:
                 yield Crossing(
                     kind="context_id",

@@ -39,9 +39,9 @@ class IsolationMonitor:
         self._passed: dict[TrialKey, bool] = {}
         self._probings: dict[str, Probing] = {}
 
-    def hear(self, record: TrialRecord) -> None:
-        """Add a trial that ended."""
-        self._trials.add(record)
+    def hear(self, record: TrialRecord, *, earlier: bool = False) -> None:
+        """Add a trial that ended; `earlier`: before the run was resumed."""
+        self._trials.add(record, earlier=earlier)
         self._passed[record.key] = record.row.passed
 
     async def probe(self, deps: TrialDeps) -> None:

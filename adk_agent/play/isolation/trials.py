@@ -42,10 +42,10 @@ class TrialLeaks:
         self._indexes: dict[str, CrossingIndex[TrialKey]] = defaultdict(CrossingIndex)
         self._phrases: dict[str, PhraseIndex[TrialKey]] = defaultdict(PhraseIndex)
 
-    def add(self, record: TrialRecord) -> None:
-        """Add a trial that ended."""
+    def add(self, record: TrialRecord, *, earlier: bool = False) -> None:
+        """Add a trial that ended; `earlier`: before the run was resumed."""
         if record.trace.steps:
-            self._indexes[record.row.participant].add(heard_in(record))
+            self._indexes[record.row.participant].add(heard_in(record, sitting=0 if earlier else 1))
             self._phrases[record.row.participant].add(spoken_in(record))
 
     def of(self, participant: str, read: ReadRecords) -> AgentLeaks:

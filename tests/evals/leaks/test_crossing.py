@@ -102,6 +102,13 @@ def test_the_same_context_id_in_two_conversations_is_found():
     assert (shared.value, shared.source, shared.target) == ("c", "a", "b")
 
 
+def test_an_agent_that_counts_from_the_beginning_after_a_restart_shares_no_context():
+    index = CrossingIndex()
+    for sitting, name in enumerate(("a", "b")):
+        index.add(Heard(conversation=name, task=name, context_ids=["c1"], sitting=sitting))
+    assert list(index.shared_contexts()) == []
+
+
 def test_a_value_is_shown_where_it_stands():
     assert find_key("call (555) 123-45", "55512345") == (6, 17)
     assert find_key("Li, Mia", "mia li") == (0, 7)
