@@ -34,6 +34,10 @@ def of_protobuf(spans):
     return field(1, field(2, spans))
 
 
+LIST = field(2, field(6, field(1, b"") * 500_001))
+"""A value that is a list of empty pairs."""
+
+
 def many_in_json():
     return b'{"resourceSpans":[{"scopeSpans":[{"spans":[' + b"{}," * 2_000_000 + b"{}]}]}]}"
 
@@ -45,6 +49,8 @@ def many_in_json():
         (json.dumps(request(*[7] * 10_001)).encode(), JSON, "at most 10000 spans"),
         (of_protobuf(field(2, b"") * 2_000_000), PROTOBUF, "at most 10000 spans"),
         (of_protobuf(field(1, b"") * 2_000_000), PROTOBUF, "no ExportTraceServiceRequest"),
+        (of_protobuf(field(2, field(9, b"") * 500_001)), PROTOBUF, "at most 1000000 objects"),
+        (of_protobuf(field(2, field(9, LIST))), PROTOBUF, "at most 1000000 objects"),
     ],
 )
 def test_few_bytes_that_hold_very_much_are_refused_before_they_are_parsed(body, kind, why):
