@@ -67,7 +67,7 @@ from tau_bridge.a2a.proxy import ProxyLimits
 from tau_bridge.a2a.traceability import FILE_LIMITS, ReportLimits
 from tau_bridge.benchmarks import open_benchmarks
 from tau_bridge.exercises import questions
-from tau_bridge.otlp.decoding import RequestLimits
+from tau_bridge.otlp.decoding import RequestLimits as SpanRequestLimits
 from tau_bridge.otlp.inbox import InboxLimits
 from tau_bridge.tau2.loop import Termination
 from tau_bridge.teams import teams
@@ -332,7 +332,7 @@ def test_the_number_of_exercises_and_teams_is_right():
 
 def test_the_limits_on_reports_and_calls_are_right():
     reports, proxy, messenger = ReportLimits(), ProxyLimits(), MessengerLimits()
-    request, inbox = RequestLimits(), InboxLimits()
+    request, inbox = SpanRequestLimits(), InboxLimits()
     told = dict(rows_of("visible-teams.md", "limited"))
     assert told == {
         "steps of one report": f"{reports.max_steps:,}; of a trace from a file"
