@@ -1,14 +1,19 @@
-"""Bodies of OTLP/HTTP requests as spans in OTLP's JSON form. Pure."""
+"""Bodies of OTLP/HTTP requests as spans in OTLP's JSON form. Pure.
+
+A few kilobytes of gzip can hold millions of empty messages, each of which takes a hundred bytes once
+it is parsed. So what is parsed is bounded by its number as well as by its length.
+"""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tau_bridge.limits import Limits
+from tau_bridge.otlp.wire import WireError, span_messages
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
@@ -16,6 +21,8 @@ if TYPE_CHECKING:
 
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
+INVALID: Final = "had no valid ids"
+LONG: Final = "were too long"
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 
 
@@ -28,19 +35,33 @@ class RequestLimits(Limits):
     max_inflated_bytes: int = 16 * 1024 * 1024
     """Bytes of the body once it is decompressed."""
     max_spans: int = 10_000
-    """Spans of one request; the rest is refused."""
+    """Spans of one request."""
+    max_values: int = 1_000_000
+    """Objects and lists of one request, as JSON."""
+    max_span_bytes: int = 1024 * 1024
+    """Bytes of one span; a longer one is left out."""
     body_timeout_s: float = 10.0
     """Seconds from the head of a request to the end of its body."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RawSpan:
-    """A span in OTLP's JSON form, with its ids in lower case, and its size in bytes."""
+    """A span, kept as JSON: parsed, it takes ten times as much."""
 
     trace_id: str
     span_id: str
-    value: Mapping[str, Any]
-    size: int
+    text: bytes
+
+    @property
+    def size(self) -> int:
+        """Return the number of bytes that it takes."""
+        return len(self.text)
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """Return it in OTLP's JSON form, with its ids in lower case."""
+        found: dict[str, Any] = json.loads(self.text)
+        return found
 
 
 class RefusedRequestError(Exception):
@@ -75,21 +96,33 @@ def inflate(body: bytes, encoding: str, limits: RequestLimits) -> bytes:
     return inflated
 
 
-def spans_in(body: bytes, content_type: str) -> Iterator[RawSpan | None]:
-    """Yield the spans of an export request; None for one without valid ids.
+def spans_in(body: bytes, content_type: str, limits: RequestLimits) -> Iterator[RawSpan | str]:
+    """Yield the spans of an export request; for one that cannot be kept, why.
 
     Raises:
-        RefusedRequestError: The body is no export request of this content type.
+        RefusedRequestError: The body is no export request of this content type, or too much.
     """
     if content_type == PROTOBUF:
-        yield from _of_protobuf(body)
+        found = _of_protobuf(body, limits)
     elif content_type == JSON:
-        yield from _of_json(body)
+        found = _of_json(body, limits)
     else:
         raise RefusedRequestError(415, f"content-type {content_type!r}: send {PROTOBUF} or {JSON}")
+    size = 0
+    for number, span in enumerate(found, 1):
+        if number > limits.max_spans:
+            raise RefusedRequestError(413, f"a request has at most {limits.max_spans} spans")
+        size += 0 if isinstance(span, str) else span.size
+        if size > limits.max_inflated_bytes:
+            raise RefusedRequestError(
+                413, f"the spans take more than {limits.max_inflated_bytes} bytes as JSON"
+            )
+        yield span
 
 
-def _of_json(body: bytes) -> Iterator[RawSpan | None]:
+def _of_json(body: bytes, limits: RequestLimits) -> Iterator[RawSpan | str]:
+    if body.count(b"{") + body.count(b"[") > limits.max_values:
+        raise _too_many_values(limits)
     try:
         request = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -97,7 +130,7 @@ def _of_json(body: bytes) -> Iterator[RawSpan | None]:
     for resource in _listed(request, "resourceSpans"):
         for scope in _listed(resource, "scopeSpans"):
             for span in _listed(scope, "spans"):
-                yield _raw(span) if isinstance(span, Mapping) else None
+                yield _raw(span, limits) if isinstance(span, Mapping) else INVALID
 
 
 def _listed(value: Any, key: str) -> list[Any]:
@@ -107,20 +140,22 @@ def _listed(value: Any, key: str) -> list[Any]:
     return found
 
 
-def _raw(span: Mapping[str, Any]) -> RawSpan | None:
+def _raw(span: Mapping[str, Any], limits: RequestLimits) -> RawSpan | str:
     ids = {key: span.get(key) for key in ("traceId", "spanId")}
     if not (_is_id(ids["traceId"], 32) and _is_id(ids["spanId"], 16)):
-        return None
+        return INVALID
     parent = span.get("parentSpanId") or None
     if parent is not None and not _is_id(parent, 16):
-        return None
+        return INVALID
     lower = {key: str(value).lower() for key, value in ids.items()}
     value = {**span, **lower, "parentSpanId": None if parent is None else str(parent).lower()}
     try:
-        size = len(json.dumps(value))
+        text = json.dumps(value, separators=(",", ":")).encode()
     except RecursionError:
-        return None
-    return RawSpan(trace_id=lower["traceId"], span_id=lower["spanId"], value=value, size=size)
+        return INVALID
+    if len(text) > limits.max_span_bytes:
+        return LONG
+    return RawSpan(trace_id=lower["traceId"], span_id=lower["spanId"], text=text)
 
 
 def _is_id(value: Any, digits: int) -> bool:
@@ -130,58 +165,81 @@ def _is_id(value: Any, digits: int) -> bool:
     return not value.lower().strip("0123456789abcdef")
 
 
-def _of_protobuf(body: bytes) -> Iterator[RawSpan | None]:
+def _of_protobuf(body: bytes, limits: RequestLimits) -> Iterator[RawSpan | str]:
     # Takes 30 ms to import: only a run that receives such spans pays it.
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+    from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+    converter = _Converter(limits)
     try:
-        request = ExportTraceServiceRequest.FromString(body)
-    except Exception as error:  # DecodeError, of a package that is not imported here
-        if type(error).__name__ != "DecodeError":
+        for message in span_messages(body, most=2 * limits.max_spans):
+            if len(message) > limits.max_span_bytes:
+                yield LONG
+            else:
+                yield _raw(converter.span(Span.FromString(message)), limits)
+    except Exception as error:
+        # A package that is not imported here has DecodeError.
+        if not isinstance(error, WireError) and type(error).__name__ != "DecodeError":
             raise
         raise RefusedRequestError(400, "the body is no ExportTraceServiceRequest") from error
-    for resource in request.resource_spans:
-        for scope in resource.scope_spans:
-            yield from (_raw(_span(span)) for span in scope.spans)
 
 
-def _span(span: Span) -> dict[str, Any]:
-    return {
-        "traceId": span.trace_id.hex(),
-        "spanId": span.span_id.hex(),
-        "parentSpanId": span.parent_span_id.hex(),
-        "name": span.name,
-        "startTimeUnixNano": span.start_time_unix_nano,
-        "endTimeUnixNano": span.end_time_unix_nano,
-        "attributes": [_pair(each) for each in span.attributes],
-        "events": [
-            {"name": each.name, "attributes": [_pair(pair) for pair in each.attributes]}
-            for each in span.events
-        ],
-        "status": {"code": span.status.code, "message": span.status.message},
-    }
+class _Converter:
+    """Turns messages of protobuf into OTLP's JSON form, as many as a body in JSON may hold."""
+
+    def __init__(self, limits: RequestLimits) -> None:
+        self._limits = limits
+        self._left = limits.max_values
+
+    def span(self, span: Span) -> dict[str, Any]:
+        """Return a span without what no step is made of, such as links."""
+        return {
+            "traceId": span.trace_id.hex(),
+            "spanId": span.span_id.hex(),
+            "parentSpanId": span.parent_span_id.hex(),
+            "name": span.name,
+            "startTimeUnixNano": span.start_time_unix_nano,
+            "endTimeUnixNano": span.end_time_unix_nano,
+            "attributes": self._pairs(span.attributes),
+            "events": [
+                {"name": each.name, "attributes": self._pairs(each.attributes)}
+                for each in span.events
+            ],
+            "status": {"code": span.status.code, "message": span.status.message},
+        }
+
+    def _pairs(self, pairs: Sequence[KeyValue]) -> list[dict[str, Any]]:
+        self._use(1 + 2 * len(pairs))
+        return [{"key": each.key, "value": self._value(each.value)} for each in pairs]
+
+    def _value(self, value: AnyValue) -> dict[str, Any]:
+        """Return a value. The parser of protobuf bounds its depth to 100."""
+        match value.WhichOneof("value"):
+            case "string_value":
+                return {"stringValue": value.string_value}
+            case "bool_value":
+                return {"boolValue": value.bool_value}
+            case "int_value":
+                return {"intValue": value.int_value}
+            case "double_value":
+                return {"doubleValue": value.double_value}
+            case "array_value":
+                found = value.array_value.values
+                self._use(1 + len(found))
+                return {"arrayValue": {"values": [self._value(each) for each in found]}}
+            case "kvlist_value":
+                return {"kvlistValue": {"values": self._pairs(value.kvlist_value.values)}}
+            case "bytes_value":
+                return {"bytesValue": value.bytes_value.hex()}
+            case _:
+                return {}
+
+    def _use(self, values: int) -> None:
+        self._left -= values
+        if self._left < 0:
+            raise _too_many_values(self._limits)
 
 
-def _pair(pair: KeyValue) -> dict[str, Any]:
-    return {"key": pair.key, "value": _value(pair.value)}
-
-
-def _value(value: AnyValue) -> dict[str, Any]:
-    """Return a value in OTLP's JSON form. The parser of protobuf bounds its depth to 100."""
-    match value.WhichOneof("value"):
-        case "string_value":
-            return {"stringValue": value.string_value}
-        case "bool_value":
-            return {"boolValue": value.bool_value}
-        case "int_value":
-            return {"intValue": value.int_value}
-        case "double_value":
-            return {"doubleValue": value.double_value}
-        case "array_value":
-            return {"arrayValue": {"values": [_value(each) for each in value.array_value.values]}}
-        case "kvlist_value":
-            return {"kvlistValue": {"values": [_pair(each) for each in value.kvlist_value.values]}}
-        case "bytes_value":
-            return {"bytesValue": value.bytes_value.hex()}
-        case _:
-            return {}
+def _too_many_values(limits: RequestLimits) -> RefusedRequestError:
+    return RefusedRequestError(
+        413, f"a request holds at most {limits.max_values} objects and lists as JSON"
+    )

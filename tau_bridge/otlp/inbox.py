@@ -15,8 +15,7 @@ from tau_bridge.trace_context import wire_trace_id
 
 LATE: Final = "came after their trial"
 FOREIGN: Final = "belonged to no trial"
-INVALID: Final = "had no valid ids"
-FULL: Final = "were more than a trial or a request may have"
+FULL: Final = "were more than a trial may have"
 
 Sleep = Callable[[float], Awaitable[None]]
 """Waits for so many seconds."""
@@ -56,6 +55,7 @@ class RunSpans:
     counts: Counter[str] = field(default_factory=Counter)
     ended: set[str] = field(default_factory=set)
     taken: int = 0
+    refused_requests: int = 0
 
     @contextlib.contextmanager
     def trial(self, trace_id: str) -> Iterator[TrialSpans]:
@@ -76,7 +76,13 @@ class RunSpans:
     def warnings(self) -> list[str]:
         """Return what the report has to say of spans that were not used, with counts."""
         told = [f"{count} {what}" for what, count in sorted(self.counts.items()) if count]
-        return [f"spans received over OTLP and not used: {', '.join(told)}"] if told else []
+        found = [f"spans received over OTLP and not used: {', '.join(told)}"] if told else []
+        if self.refused_requests:
+            found.append(
+                f"requests over OTLP that were refused, with all of their spans: "
+                f"{self.refused_requests}"
+            )
+        return found
 
 
 class SpanInbox:
@@ -107,28 +113,40 @@ class SpanInbox:
         """Keep no more of a trace's spans."""
         self._size -= self._trials.pop(key).size
 
-    def take(self, spans: Iterable[RawSpan | None], *, most: int) -> Counter[str]:
+    def refuse(self) -> None:
+        """Count a request whose spans were not taken, for every run that is on: it names none."""
+        for run in self._runs:
+            run.refused_requests += 1
+
+    def take(self, spans: Iterable[RawSpan | str]) -> Counter[str]:
         """Keep what belongs to open trials; return the counts of spans that were refused, by why.
+
+        Args:
+            spans: The spans; in place of one that could not be read, why.
 
         Raises:
             RefusedRequestError: There is no room now; the sender is to try again.
         """
         given = list(spans)
-        new = sum(each.size for each in given if each is not None and each.trace_id in self._trials)
+        new = sum(
+            each.size
+            for each in given
+            if not isinstance(each, str) and each.trace_id in self._trials
+        )
         if self._size + new > self.limits.max_bytes:
             raise RefusedRequestError(503, "too many spans are waiting for their trials to end")
         refused: Counter[str] = Counter()
-        for number, span in enumerate(given):
-            why = FULL if number >= most else self._refusal(span)
+        for span in given:
+            why = self._refusal(span)
             if why is not None:
                 refused[why] += 1
                 self._count(span, why)
         return refused
 
-    def _refusal(self, span: RawSpan | None) -> str | None:
+    def _refusal(self, span: RawSpan | str) -> str | None:
         """Keep a span, or return why it is not kept."""
-        if span is None:
-            return INVALID
+        if isinstance(span, str):
+            return span
         trial = self._trials.get(span.trace_id)
         if trial is None:
             return LATE if self._ended_in(span) else FOREIGN
@@ -151,9 +169,11 @@ class SpanInbox:
     def _ended_in(self, span: RawSpan) -> RunSpans | None:
         return next((run for run in self._runs if span.trace_id in run.ended), None)
 
-    def _count(self, span: RawSpan | None, why: str) -> None:
+    def _count(self, span: RawSpan | str, why: str) -> None:
         """Count a refused span for its run; one of nobody for every run that is on."""
-        trial = None if span is None else self._trials.get(span.trace_id)
-        owner = trial.run if trial else None if span is None else self._ended_in(span)
+        owner = None
+        if not isinstance(span, str):
+            trial = self._trials.get(span.trace_id)
+            owner = trial.run if trial else self._ended_in(span)
         for run in self._runs if owner is None else [owner]:
             run.counts[why] += 1

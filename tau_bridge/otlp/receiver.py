@@ -50,6 +50,7 @@ class OtlpReceiver:
         self.limits = limits
         self._server: BackgroundServer | None = None
         self._reading = 0
+        self._decoding = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         """Start to serve."""
@@ -76,7 +77,7 @@ class OtlpReceiver:
         kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
         encoding = headers.get(b"content-encoding", "").strip().lower()
         try:
-            self._require_room(scope, kind)
+            await self._require_room(scope, kind, receive)
             self._reading += 1
             try:
                 refused = await self._take(receive, kind, encoding)
@@ -85,15 +86,25 @@ class OtlpReceiver:
             status, content = 200, _taken(refused, kind)
         except RefusedRequestError as error:
             status, content = error.status, _refusal(str(error), kind)
+            if status not in (404, 405):  # nor are metrics and logs, which the same variable sends
+                self.inbox.refuse()
         answer = [(b"content-type", (PROTOBUF if kind == PROTOBUF else JSON).encode())]
         if status in _RETRY:
             answer.append((b"retry-after", b"1"))
-        if status != 200:  # the rest of a refused body is not read
+        if status != 200:  # of a slow body, the rest was not read
             answer.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": status, "headers": answer})
         await send({"type": "http.response.body", "body": content})
 
-    def _require_room(self, scope: Scope, kind: str) -> None:
+    async def _require_room(self, scope: Scope, kind: str, receive: Receive) -> None:
+        try:
+            self._require_acceptable(scope, kind)
+        except RefusedRequestError:
+            # A sender that still writes when the connection is closed never reads the answer.
+            await self._body(receive, most=0)
+            raise
+
+    def _require_acceptable(self, scope: Scope, kind: str) -> None:
         if scope["path"].rstrip("/") != PATH:
             raise RefusedRequestError(404, f"only traces are received, at POST {PATH}")
         if scope["method"] != "POST":
@@ -104,33 +115,40 @@ class OtlpReceiver:
             raise RefusedRequestError(429, "too many requests at once")
 
     async def _take(self, receive: Receive, kind: str, encoding: str) -> Counter[str]:
+        body = await self._body(receive, most=self.limits.max_bytes)
+        if body is None:
+            raise RefusedRequestError(413, f"a request has at most {self.limits.max_bytes} bytes")
+        # In a thread: a long body must not hold up the trials. One at a time: parsed, it takes ten
+        # times as much as it is long.
+        async with self._decoding:
+            spans = await asyncio.to_thread(self._decode, body, kind, encoding)
+            return self.inbox.take(spans)
+
+    def _decode(self, body: bytes, kind: str, encoding: str) -> list[RawSpan | str]:
+        return list(spans_in(inflate(body, encoding, self.limits), kind, self.limits))
+
+    async def _body(self, receive: Receive, *, most: int) -> bytes | None:
+        """Read the body to its end; None if it is longer than `most`."""
         try:
             async with asyncio.timeout(self.limits.body_timeout_s):
-                body = await self._body(receive)
+                return await _read(receive, most)
         except TimeoutError as error:
             raise RefusedRequestError(
                 408, f"the body took longer than {self.limits.body_timeout_s:g} s"
             ) from error
-        # In a thread: a long body must not hold up the trials.
-        spans = await asyncio.to_thread(self._decode, body, kind, encoding)
-        return self.inbox.take(spans, most=self.limits.max_spans)
 
-    def _decode(self, body: bytes, kind: str, encoding: str) -> list[RawSpan | None]:
-        return list(spans_in(inflate(body, encoding, self.limits), kind))
 
-    async def _body(self, receive: Receive) -> bytes:
-        body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise RefusedRequestError(400, "the body breaks off")
+async def _read(receive: Receive, most: int) -> bytes | None:
+    body: bytearray | None = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise RefusedRequestError(400, "the body breaks off")
+        if body is not None:
             body += message.get("body", b"")
-            if len(body) > self.limits.max_bytes:
-                raise RefusedRequestError(
-                    413, f"a request has at most {self.limits.max_bytes} bytes"
-                )
-            if not message.get("more_body"):
-                return bytes(body)
+            body = body if len(body) <= most else None
+        if not message.get("more_body"):
+            return None if body is None else bytes(body)
 
 
 def _taken(refused: Counter[str], kind: str) -> bytes:

@@ -67,6 +67,8 @@ from tau_bridge.a2a.proxy import ProxyLimits
 from tau_bridge.a2a.traceability import FILE_LIMITS, ReportLimits
 from tau_bridge.benchmarks import open_benchmarks
 from tau_bridge.exercises import questions
+from tau_bridge.otlp.decoding import RequestLimits as SpanRequestLimits
+from tau_bridge.otlp.inbox import InboxLimits
 from tau_bridge.tau2.loop import Termination
 from tau_bridge.teams import teams
 from tau_bridge.trace_file import TraceEntry
@@ -330,6 +332,7 @@ def test_the_number_of_exercises_and_teams_is_right():
 
 def test_the_limits_on_reports_and_calls_are_right():
     reports, proxy, messenger = ReportLimits(), ProxyLimits(), MessengerLimits()
+    request, inbox = SpanRequestLimits(), InboxLimits()
     told = dict(rows_of("visible-teams.md", "limited"))
     assert told == {
         "steps of one report": f"{reports.max_steps:,}; of a trace from a file"
@@ -345,7 +348,16 @@ def test_the_limits_on_reports_and_calls_are_right():
         "messages of one exercise, through the proxy": f"{proxy.max_calls:,}",
         "a request through the proxy": f"{proxy.max_request_bytes // 2**20} MiB",
         "an answer through the proxy": f"{proxy.max_reply_bytes // 2**20} MiB",
+        "a request with spans": f"{request.max_bytes // 2**20} MiB,"
+        f" {request.max_inflated_bytes // 2**20} MiB decompressed, {request.max_spans:,} spans,"
+        f" a million objects and lists as JSON, {request.body_timeout_s:.0f} s",
+        "a span": f"{request.max_span_bytes // 2**20} MiB",
+        "spans of one trial": f"{inbox.max_spans:,} and {inbox.max_trial_bytes // 2**20} MiB;"
+        " steps as of a report",
+        "spans of all trials at once": f"{inbox.max_bytes // 2**20} MiB;"
+        " the sender is then told to try again (503)",
     }
+    assert request.max_values == 1_000_000
 
 
 def test_the_limits_of_the_service_are_right():

@@ -1,5 +1,7 @@
 """Export requests as tests send them."""
 
+import json
+
 from tau_bridge.otlp.decoding import RawSpan
 from tau_bridge.trace_context import wire_span_id, wire_trace_id
 
@@ -31,5 +33,6 @@ def request(*spans):
     return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
 
 
-def raw(given, size=100):
-    return RawSpan(trace_id=given["traceId"], span_id=given["spanId"], value=given, size=size)
+def raw(given):
+    text = json.dumps(given).encode()
+    return RawSpan(trace_id=given["traceId"], span_id=given["spanId"], text=text)

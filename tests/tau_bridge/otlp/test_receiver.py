@@ -112,9 +112,9 @@ async def test_spans_that_are_refused_make_a_partial_success():
         (b'{"resourceSpans": [1]}', JSON, {}, 400),
         (b"\xff\xff\xff", PROTOBUF, {}, 400),
         (b"no gzip", JSON, {"content-encoding": "gzip"}, 400),
-        (gzip.compress(b"{}")[:-4], JSON, {"content-encoding": "gzip"}, 400),
+        (gzip.compress(b"{}", mtime=0)[:-4], JSON, {"content-encoding": "gzip"}, 400),
         (b"x" * 200_001, JSON, {}, 413),
-        (gzip.compress(b" " * 1_000_000), JSON, {"content-encoding": "gzip"}, 413),
+        (gzip.compress(b" " * 1_000_000, mtime=0), JSON, {"content-encoding": "gzip"}, 413),
         (b"{}", "text/plain", {}, 415),
         (b"{}", JSON, {"content-encoding": "br"}, 415),
     ],
@@ -128,9 +128,29 @@ async def test_a_request_that_cannot_be_read_is_refused(body, kind, headers, sta
 
 
 async def test_only_traces_are_received():
-    async with receiving() as (http, _):
+    async with receiving() as (http, trial):
         assert (await post(http, {}, path="/v1/metrics")).status_code == 404
         assert (await http.get("/v1/traces")).status_code == 405
+    assert trial.run.warnings() == []
+
+
+async def test_requests_that_were_refused_are_counted():
+    async with receiving() as (http, trial):
+        await post(http, b"{")
+        await post(http, b"{}", "text/plain")
+    assert trial.run.warnings() == [
+        "requests over OTLP that were refused, with all of their spans: 2"
+    ]
+
+
+async def test_a_sender_of_a_long_body_reads_that_it_is_too_long():
+    async with (
+        OtlpReceiver(SpanInbox()) as receiver,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{receiver.port}") as http,
+    ):
+        long = await post(http, b" " * 12_000_000)
+        strange = await post(http, b" " * 12_000_000, "text/plain")
+    assert [long.status_code, strange.status_code] == [413, 415]
 
 
 async def test_a_sender_is_told_to_wait_where_too_much_is_kept():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.traceability import read_response_trace
-from tau_bridge.otlp.decoding import JSON, RefusedRequestError, spans_in
+from tau_bridge.otlp.decoding import JSON, RefusedRequestError, RequestLimits, spans_in
 from tau_bridge.otlp.reports import reports_of_spans
 from tau_bridge.trace_context import wire_span_id
 from tau_bridge.trace_merging import merge
@@ -166,7 +166,8 @@ def test_deep_values_do_no_harm(depth):
     whole = json.dumps(request(span("a", parent=inside("1"), metadata="@")))
     whole = whole.replace('{"stringValue": "@"}', text)
     try:
-        spans = [each for each in spans_in(whole.encode(), JSON) if each is not None]
+        found = spans_in(whole.encode(), JSON, RequestLimits())
+        spans = [each for each in found if not isinstance(each, str)]
     except RefusedRequestError:
         return
     reports_of_spans(spans, observed("1"), agent=URL)
