@@ -1,0 +1,157 @@
+"""Values in texts: which ones are there, which are new, and which simple arithmetic explains. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, timedelta
+from itertools import pairwise
+
+MAX_CHARS = 20_000
+"""Characters of one text that are read."""
+MAX_NUMBERS = 150
+"""With more numbers at hand nearly everything can be calculated, so nothing is told from it."""
+
+_NUMBER = re.compile(r"(?<![\w.])\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?(?!\w)")
+_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+# What prose marks as a value: bold, quoted, capitalised words, and numbers.
+_MARKED = re.compile(
+    r"\*\*([^*\n]{1,80})\*\*|\"([^\"\n]{1,80})\"|(?<![\w.])(\d[\d.,]*)|\b([A-Z][\w-]{2,})"
+)
+_ROW = re.compile(r"\s*(?:[-*]\s+)?([A-Za-z][\w ]{0,60}?)\s*[:=]\s+?(\S.{0,300}?)\s*")
+_WORD = re.compile(r"[^\W_]+(?:[.@'-][^\W_]+)*")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words and numbers of a text in lower case, with what joins them inside."""
+    return [found.lower() for found in _WORD.findall(text[:MAX_CHARS])]
+
+
+def marked_values(text: str) -> list[str]:
+    """Return the values that prose marks as such, in lower case: numbers, names, quoted, bold."""
+    found = (next(filter(None, match.groups())) for match in _MARKED.finditer(text[:MAX_CHARS]))
+    return [value.strip(" .,:;").lower() for value in found]
+
+
+def named_values(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the rows `name: value` of a text, with the name in lower case."""
+    for line in re.split(r"\n|;\s", text[:MAX_CHARS]):
+        row = _ROW.fullmatch(line)
+        if row is not None:
+            yield row[1].lower(), row[2]
+
+
+def numbers_in(text: str) -> list[float]:
+    """Return the numbers of a text, without the parts of dates."""
+    plain = _DATE.sub(" ", text[:MAX_CHARS])
+    return [float(found.replace(",", "")) for found in _NUMBER.findall(plain)]
+
+
+def dates_in(text: str) -> set[date]:
+    """Return the dates of a text that are written as 2026-01-31."""
+    return {day for found in _DATE.findall(text[:MAX_CHARS]) if (day := _day(found)) is not None}
+
+
+class Known:
+    """All numbers and dates that are known at one point, and what can be calculated from them."""
+
+    def __init__(self) -> None:
+        self._numbers: set[float] = {0.0}
+        self._dates: set[date] = set()
+
+    def learn(self, text: str) -> None:
+        """Add a text's numbers, with the products and their sums that its rows suggest."""
+        total = 0.0
+        for line in text[:MAX_CHARS].splitlines():
+            found = numbers_in(line)
+            self._numbers.update(found)
+            products = [one * other for one, other in pairwise(found)]
+            self._numbers.update(map(_cents, products))
+            # The rows of a list, such as `2 x boots at 64.50`, add up.
+            total = total + products[0] if len(products) == 1 else 0.0
+            self._numbers.add(_cents(total))
+        self._dates |= dates_in(text)
+
+    def unexplained(self, text: str) -> list[str]:
+        """Return the numbers and dates of a text that are not known and no calculation gives."""
+        found = [] if len(self._numbers) > MAX_NUMBERS * 3 else list(self._odd_numbers(text))
+        return [*found, *(day.isoformat() for day in sorted(dates_in(text)) if self._is_odd(day))]
+
+    def _odd_numbers(self, text: str) -> Iterator[str]:
+        for number in numbers_in(text):
+            if not self._explains(number):
+                yield f"{number:g}" if number == int(number) else f"{number:.2f}"
+
+    def _explains(self, number: float) -> bool:
+        """Tell whether a number is known, or a sum, product or percentage of two known ones.
+
+        Also the sum of a known number and a product, as in a basic fee and one for each piece.
+        """
+        known = {_cents(each) for each in self._numbers}
+        if _cents(number) in known or number in {math.floor(each) for each in known}:
+            return True
+        if any(_cents(number - a) in known or _cents(number + a) in known for a in known):
+            return True
+        rounded = known | {float(math.ceil(each)) for each in known}
+        return any(
+            _is_near(number, a * b)
+            or _is_near(number, a * b / 100)
+            or _is_near(number, a * (100 - b) / 100)
+            or number == math.floor(a * (100 - b) / 100)
+            or (b <= 100 and b == int(b) and _cents(number - a * b) in known)
+            for a in rounded
+            for b in rounded
+            if a > 0 and b > 0
+        )
+
+    def _is_odd(self, day: date) -> bool:
+        """Tell whether a date is neither known nor a known number of days or months after one."""
+        spans = {int(each) for each in self._numbers if 0 <= each <= 3660 and each == int(each)}
+        for known in self._dates:
+            if day == known or abs((day - known).days) in spans:
+                return False
+            months = (day.year - known.year) * 12 + day.month - known.month
+            # The end of a shorter month stands for its missing days.
+            if abs(months) in spans and (day.day == known.day or _is_last_of_month(day)):
+                return False
+        return bool(self._dates)
+
+
+def agrees(one: str, other: str) -> bool:
+    """Tell whether two values mean the same: equal but for case and form of numbers."""
+    return [_plain(word) for word in words_of(one)] == [_plain(word) for word in words_of(other)]
+
+
+def first_rows(rows: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
+    """Return the values that were given under each name."""
+    found: dict[str, set[str]] = {}
+    for name, value in rows:
+        found.setdefault(name, set()).add(value)
+    return found
+
+
+def _plain(word: str) -> str:
+    try:
+        return f"{float(word):g}"
+    except ValueError:
+        return word
+
+
+def _cents(number: float) -> float:
+    return round(number, 2)
+
+
+def _is_near(number: float, other: float) -> bool:
+    return abs(number - other) < 0.0051  # half a cent, and what a float loses
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _is_last_of_month(day: date) -> bool:
+    return day.day >= 28 and (day + timedelta(days=1)).month != day.month
