@@ -26,7 +26,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from evals.outcome import TaskResult
-from evals.trace import Trace
+from evals.trace import Trace, Utterance
 
 
 class Tier(IntEnum):
@@ -58,6 +58,10 @@ class EvaluationContext:
     """The agents' last answer; None where the trace does not have it."""
     expected_answer: str | None = None
     """The right answer; None where it is unknown."""
+    messages: tuple[Utterance, ...] = ()
+    """What was said, where the trace is made of a log of messages: also what is no step."""
+    departed_at: str | None = None
+    """The step at which the work left the gold path for good; None where that is unknown."""
     earlier: tuple[Evaluation, ...] = ()
     """The results of the evaluators before this one, for the same trace."""
     time_s: float | None = None

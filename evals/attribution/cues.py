@@ -7,7 +7,7 @@ much each counts stands in `CUES` alone.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,9 +17,12 @@ from evals.attribution.turns import Log, Turn
 from evals.attribution.values import (
     Known,
     agrees,
+    Rows,
+    add_rows,
     first_rows,
     marked_values,
     named_values,
+    numbers_in,
     words_of,
 )
 
@@ -80,9 +83,11 @@ def no_answer(log: Log) -> Iterator[Found]:
         repaired = (turn.agent, turn.asked) in answered
         how = "answered with nothing" if turn.silent else "gave no answer"
         again = ", and answered the same request another time" if repaired else ""
+        # Where the caller went on with what it had, something later may have mattered more.
+        went_on = not turn.silent and _went_on(log, turn)
         yield Found(
             at=at,
-            strength=0.3 if repaired else 1.0,
+            strength=0.3 if repaired else 0.7 if went_on else 1.0,
             reason=f"{turn.agent} {how}{again}.",
             excerpt=None if turn.error is None else _excerpt(turn.error),
         )
@@ -120,18 +125,24 @@ def unsure(log: Log) -> Iterator[Found]:
 
 
 def contradicts(log: Log) -> Iterator[Found]:
-    """Turns that give a value another one than the task, or than the speaker's own tools."""
+    """Turns in which something has another value than its source gave it.
+
+    Sources are the task, the speaker's own tools and what others replied to it.
+    """
     given = first_rows(named_values(log.task))
-    by_tools: dict[str, dict[str, set[str]]] = {}
+    by_tools: dict[str, Rows] = defaultdict(dict)
+    heard: dict[str, Rows] = defaultdict(dict)
     for at, turn in enumerate(log.turns):
         if turn.kind == "tool":
-            rows = by_tools.setdefault(turn.agent, {})
-            for name, value in named_values(turn.text):
-                rows.setdefault(name, set()).add(value)
-        if not turn.is_own:
+            add_rows(by_tools[turn.agent], named_values(turn.text))
+        if not turn.is_own or turn.kind == "message":
             continue
+        tools = by_tools[turn.agent]
         for name, value in _new_rows(log, at):
-            for source, rows in (("the task", given), ("its tool", by_tools.get(turn.agent, {}))):
+            if any(agrees(value, each) for each in tools.get(name, ())):
+                continue
+            sources = (("the task", given), ("its tool", tools), ("who told it", heard[turn.agent]))
+            for source, rows in sources:
                 known = rows.get(name)
                 if known and not any(agrees(value, each) for each in known):
                     yield Found(
@@ -141,15 +152,24 @@ def contradicts(log: Log) -> Iterator[Found]:
                         f"says {sorted(known)[0]}.",
                         excerpt=_excerpt(f"{name}: {value}"),
                     )
+                    break
+        add_rows(heard[turn.hearer], named_values(turn.text))
 
 
 def unfounded(log: Log) -> Iterator[Found]:
-    """Replies with a named number or date that nothing said before gives, or lets calculate."""
+    """Replies with a named number or date that nothing said before gives, or lets calculate.
+
+    Sums explain a number less well than products, as many small numbers are one by chance. They do
+    not count where the task has a row of a similar name with other numbers.
+    """
+    right = set(words_of(log.expected or ""))
+    rows = [(set(words_of(name)), numbers_in(value)) for name, value in named_values(log.task)]
     known = Known()
     for at, turn in enumerate(log.turns):
         if turn.is_own and turn.kind != "message":
             for name, value in _new_rows(log, at):
-                odd = known.unexplained(value)
+                similar = any(numbers and words & set(words_of(name)) for words, numbers in rows)
+                odd = [] if set(words_of(value)) <= right else known.unexplained(value, sums=not similar)
                 if odd:
                     yield Found(
                         at=at,
@@ -167,12 +187,16 @@ def wrong_value(log: Log) -> Iterator[Found]:
     """The first to say, as the value of something, what is wrong in the last answer."""
     if log.expected is None or log.answer is None:
         return
-    right = set(words_of(log.expected))
+    # A number of the task is mostly a copy. A word of it, such as one of a question, may be wrong.
+    given = {word for word in words_of(log.task) if word[0].isdigit()}
+    right = {*words_of(log.expected), *given}
     wrong = [word for word in dict.fromkeys(words_of(log.answer)) if word not in right]
+    replies = [at for at, turn in enumerate(log.turns) if turn.kind == "reply"]
     for word in wrong:
-        for at, turn in enumerate(log.turns):
+        for at in replies:
+            turn = log.turns[at]
             row = next((row for row in _new_rows(log, at) if word in words_of(row[1])), None)
-            if turn.is_own and turn.kind != "answer" and row is not None:
+            if row is not None:
                 yield Found(
                     at=at,
                     strength=1.0,
@@ -233,7 +257,7 @@ def new_values(log: Log) -> Iterator[Found]:
     seen = ""
     counts: list[tuple[int, list[str]]] = []
     for at, turn in enumerate(log.turns):
-        if turn.is_own:
+        if turn.is_own and turn.kind != "request":
             fresh = [v for v in dict.fromkeys(marked_values(turn.text)) if v and v not in seen]
             counts.append((at, fresh))
         seen += f"\n{turn.text.lower()}\n{turn.plan.lower()}"
@@ -323,12 +347,12 @@ CUES: Mapping[Cue, _Cue] = MappingProxyType(
         "wrong_value": _Cue(find=wrong_value, weight=2.5),
         "plan_gap": _Cue(find=plan_gap, weight=2.0),
         "new_values": _Cue(find=new_values, weight=1.0),
-        "first_result": _Cue(find=first_result, weight=1.0),
-        "rare_worker": _Cue(find=rare_worker, weight=1.0),
-        "last_result": _Cue(find=last_result, weight=0.6),
-        "invented": _Cue(find=invented, weight=0.6),
-        "failing_run": _Cue(find=failing_run, weight=0.3),
-        "unsure": _Cue(find=unsure, weight=0.3),
+        "first_result": _Cue(find=first_result, weight=0.6),
+        "rare_worker": _Cue(find=rare_worker, weight=0.6),
+        "last_result": _Cue(find=last_result, weight=0.3),
+        "invented": _Cue(find=invented, weight=1.0),
+        "failing_run": _Cue(find=failing_run, weight=0.2),
+        "unsure": _Cue(find=unsure, weight=0.2),
     }
 )
 """Every cue with its weight. Those at the top show a fault, those at the bottom where one is likely."""
@@ -340,6 +364,13 @@ def _new_rows(log: Log, at: int) -> Iterator[tuple[str, str]]:
     for row in named_values(log.turns[at].text):
         if row not in before:
             yield row
+
+
+def _went_on(log: Log, failed: Turn) -> bool:
+    """Tell whether whoever made a call that failed gave values to those above all the same."""
+    above = (turn for turn in log.turns if turn.is_reply and failed.step_id in turn.stands_over)
+    nearest = min(above, key=lambda turn: len(turn.stands_over), default=None)
+    return nearest is not None and any(True for _ in named_values(nearest.text))
 
 
 def _closing_value(log: Log) -> str | None:

@@ -57,8 +57,6 @@ class Attribution(_Part):
 
     candidates: tuple[Candidate, ...] = ()
     """The most likely first, at most `MOST_CANDIDATES`."""
-    agents: dict[str, float] = {}
-    """Scores summed by agent, the highest first. Its first may differ from that of `candidates`."""
     reason: str | None = None
     """Why no step can be named; None where there is a candidate."""
     confirmed: bool | None = None
@@ -69,7 +67,7 @@ class Attribution(_Part):
     @property
     def agent(self) -> str | None:
         """Return the agent that most likely decided the outcome; None if not attributable."""
-        return next(iter(self.agents), None)
+        return self.candidates[0].agent if self.candidates else None
 
 
 MOST_CANDIDATES = 5

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from evals.attribution.cues import CUES, signs_of
+from evals.attribution.cues import CUES, Found, signs_of
 from evals.attribution.model import MOST_CANDIDATES, Attribution, Candidate, Cue, Sign
 from evals.attribution.turns import Log
 
 WEIGHTS: Mapping[Cue, float] = {name: cue.weight for name, cue in CUES.items()}
+FOLLOWS: Mapping[Cue, frozenset[Cue]] = {
+    "unfounded": frozenset(("contradicts", "no_answer", "declined", "unfounded")),
+    "wrong_value": frozenset(("contradicts", "no_answer", "declined", "unfounded", "wrong_value")),
+}
+"""Signs that also follow from another before them: what is calculated from a wrong value is wrong."""
+CONSEQUENCE = 0.25
+"""The share of its weight that such a sign keeps."""
+FULL = 0.7
+"""The least strength of a sign that others can follow from."""
 
 
 def attribute(
@@ -17,15 +26,13 @@ def attribute(
 ) -> Attribution:
     """Rank the steps of a log by how likely each decided that its outcome is wrong.
 
-    A step's score is the sum of its signs, each the weight of its cue times its strength; an
-    agent's the sum over its steps. The earlier of two equal steps comes first.
+    A step's score is the sum of its signs, each the weight of its cue times its strength. The
+    earlier of two equal steps comes first. The agent is that of the first step.
     """
-    if len(log.agents) < 2:
-        return Attribution(reason="only one agent took part, so there is nobody to choose between")
     found: dict[tuple[int, str, str], list[Sign]] = defaultdict(list)
-    for cue, sign in signs_of(log):
+    for cue, sign, share in _with_consequences(signs_of(log)):
         turn = log.turns[sign.at]
-        weight = round(weights.get(cue, 0.0) * sign.strength, 4)
+        weight = round(weights.get(cue, 0.0) * sign.strength * share, 4)
         if weight > 0:
             found[sign.at, turn.agent, turn.step_id].append(
                 Sign(cue=cue, weight=weight, reason=sign.reason, excerpt=sign.excerpt)
@@ -42,15 +49,26 @@ def attribute(
         )
         for (_, agent, step_id), signs in ranked
     ]
-    return Attribution(candidates=tuple(candidates[:most]), agents=_by_agent(candidates))
+    return Attribution(candidates=tuple(candidates[:most]))
+
+
+def _with_consequences(
+    signs: Sequence[tuple[Cue, Found]],
+) -> Iterator[tuple[Cue, Found, float]]:
+    """Yield each sign with the share of its weight that it keeps."""
+    first: dict[Cue, int] = {}
+    for cue, sign in signs:
+        if sign.strength >= FULL:
+            first[cue] = min(sign.at, first.get(cue, sign.at))
+    for cue, sign in signs:
+        causes = (first[each] for each in FOLLOWS.get(cue, ()) if each in first)
+        follows = any(cause < sign.at for cause in causes)
+        yield cue, sign, CONSEQUENCE if follows else 1.0
 
 
 def _total(signs: Sequence[Sign]) -> float:
-    return round(sum(sign.weight for sign in signs), 4)
-
-
-def _by_agent(candidates: Sequence[Candidate]) -> dict[str, float]:
-    sums: dict[str, float] = defaultdict(float)
-    for each in candidates:
-        sums[each.agent] += each.score
-    return {a: round(s, 4) for a, s in sorted(sums.items(), key=lambda item: -item[1])}
+    """Return the sum of the strongest sign of each cue: ten wrong values are one mistake."""
+    strongest: dict[Cue, float] = {}
+    for sign in signs:
+        strongest[sign.cue] = max(sign.weight, strongest.get(sign.cue, 0.0))
+    return round(sum(strongest.values()), 4)

@@ -47,6 +47,8 @@ class Turn:
     """True if it is known to hold nothing; an empty text alone may only not have been recorded."""
     stands_over: frozenset[str] = frozenset()
     """Of a reply, the ids of the calls that were made to answer it."""
+    hearer: str = ""
+    """Of a request or a reply, to whom it goes."""
     asked: str = ""
     """Of a reply, the request."""
     plan: str = ""
@@ -147,7 +149,13 @@ def _ids_below(
 def _request(step: InteractionStep) -> Iterator[Turn]:
     if step.request_text:
         kind: TurnKind = "given" if step.from_outside else "request"
-        yield Turn(step_id=step.step_id, agent=step.caller, kind=kind, text=step.request_text)
+        yield Turn(
+            step_id=step.step_id,
+            agent=step.caller,
+            kind=kind,
+            text=step.request_text,
+            hearer=step.callee,
+        )
 
 
 def _reply(step: InteractionStep, below: frozenset[str]) -> Turn:
@@ -159,6 +167,7 @@ def _reply(step: InteractionStep, below: frozenset[str]) -> Turn:
         error=step.error,
         silent=_is_silent(step),
         stands_over=below,
+        hearer=step.caller,
         asked=step.request_text or "",
     )
 

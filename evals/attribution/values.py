@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from itertools import pairwise
 
@@ -73,37 +73,20 @@ class Known:
             self._numbers.add(_cents(total))
         self._dates |= dates_in(text)
 
-    def unexplained(self, text: str) -> list[str]:
-        """Return the numbers and dates of a text that are not known and no calculation gives."""
-        found = [] if len(self._numbers) > MAX_NUMBERS * 3 else list(self._odd_numbers(text))
-        return [*found, *(day.isoformat() for day in sorted(dates_in(text)) if self._is_odd(day))]
+    def unexplained(self, text: str, *, sums: bool = True) -> list[str]:
+        """Return the numbers and dates of a text that are not known and no calculation gives.
 
-    def _odd_numbers(self, text: str) -> Iterator[str]:
-        for number in numbers_in(text):
-            if not self._explains(number):
-                yield f"{number:g}" if number == int(number) else f"{number:.2f}"
-
-    def _explains(self, number: float) -> bool:
-        """Tell whether a number is known, or a sum, product or percentage of two known ones.
-
-        Also the sum of a known number and a product, as in a basic fee and one for each piece.
+        Args:
+            text: A value.
+            sums: Whether sums and differences count, which give small numbers by chance as well.
         """
-        known = {_cents(each) for each in self._numbers}
-        if _cents(number) in known or number in {math.floor(each) for each in known}:
-            return True
-        if any(_cents(number - a) in known or _cents(number + a) in known for a in known):
-            return True
-        rounded = known | {float(math.ceil(each)) for each in known}
-        return any(
-            _is_near(number, a * b)
-            or _is_near(number, a * b / 100)
-            or _is_near(number, a * (100 - b) / 100)
-            or number == math.floor(a * (100 - b) / 100)
-            or (b <= 100 and b == int(b) and _cents(number - a * b) in known)
-            for a in rounded
-            for b in rounded
-            if a > 0 and b > 0
-        )
+        found = []
+        if len(self._numbers) <= MAX_NUMBERS:
+            known = {_cents(each) for each in self._numbers}
+            for number in numbers_in(text):
+                if not (_is_product(number, known) or (sums and _is_sum(number, known))):
+                    found.append(f"{number:g}" if number == int(number) else f"{number:.2f}")
+        return [*found, *(day.isoformat() for day in sorted(dates_in(text)) if self._is_odd(day))]
 
     def _is_odd(self, day: date) -> bool:
         """Tell whether a date is neither known nor a known number of days or months after one."""
@@ -118,17 +101,52 @@ class Known:
         return bool(self._dates)
 
 
+def _is_product(number: float, known: set[float]) -> bool:
+    """Tell whether a number is known, or a product or percentage of known ones, rounded or not."""
+    if _cents(number) in known or number in {math.floor(each) for each in known}:
+        return True
+    rounded = [each for each in known | {float(math.ceil(each)) for each in known} if each > 0]
+    return any(
+        _is_near(number, a * b)
+        or _is_near(number, a * b / 100)
+        or (b <= 100 and _is_near(number, a * (100 - b) / 100))
+        or (b <= 100 and number == math.floor(a * (100 - b) / 100))
+        for a in rounded
+        for b in rounded
+    )
+
+
+def _is_sum(number: float, known: set[float]) -> bool:
+    """Tell whether a number is the sum or difference of two known ones, or of one and a product.
+
+    The latter is what a basic fee and one for each piece come to.
+    """
+    if any(_cents(number - a) in known or _cents(number + a) in known for a in known):
+        return True
+    pieces = {float(math.ceil(each)) for each in known if 0 < each <= 100}
+    return any(_cents(number - a * b) in known for a in known for b in pieces)
+
+
 def agrees(one: str, other: str) -> bool:
-    """Tell whether two values mean the same: equal but for case and form of numbers."""
-    return [_plain(word) for word in words_of(one)] == [_plain(word) for word in words_of(other)]
+    """Tell whether a value is the other or a part of it, but for case and form of numbers."""
+    return {_plain(word) for word in words_of(one)} <= {_plain(word) for word in words_of(other)}
 
 
-def first_rows(rows: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
+Rows = dict[str, set[str]]
+"""The values that were given under each name."""
+
+
+def first_rows(rows: Iterable[tuple[str, str]]) -> Rows:
     """Return the values that were given under each name."""
-    found: dict[str, set[str]] = {}
-    for name, value in rows:
-        found.setdefault(name, set()).add(value)
+    found: Rows = {}
+    add_rows(found, rows)
     return found
+
+
+def add_rows(known: Rows, rows: Iterable[tuple[str, str]]) -> None:
+    """Add values under their names."""
+    for name, value in rows:
+        known.setdefault(name, set()).add(value)
 
 
 def _plain(word: str) -> str:
