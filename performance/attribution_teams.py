@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal, get_args
 
 from evals.attribution.model import Attribution
 from evals.attribution.outcomes import log_of
@@ -48,6 +48,8 @@ _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MAX_CALLS = 400
 """Calls between members in one answer; a team that makes more is not played."""
 
+Reports = Literal["right", "faulty", "none"]
+"""What members report of their own look-ups: what they found, what was planted, or nothing."""
 Plant = Callable[[str, random.Random], str | None]
 """Takes a reply and returns what the caller gets in its place; None where nothing can be planted."""
 
@@ -72,7 +74,7 @@ class _Wire:
     plant_at: int | None
     plant: Plant | None
     draw: random.Random
-    reports: bool
+    reports: Reports
     steps: list[InteractionStep] = field(default_factory=list)
     members: dict[str, TeamMember] = field(default_factory=dict)
     open: dict[str, str] = field(default_factory=dict)
@@ -124,7 +126,9 @@ class _Peers:
             at,
             _step(step_id, self._caller, callee, text, said, begun, wire.tick(), parent),
         )
-        steps = reply.trace["steps"] if wire.reports else []
+        steps = reply.trace["steps"] if wire.reports != "none" else []
+        if wire.reports == "faulty" and wire.planted == step_id:
+            steps = [_as_said(step, reply.text, said) for step in steps]
         wire.steps.extend(_tools(steps, step_id, wire))
         return PeerReply(text=said, steps=steps)
 
@@ -158,6 +162,20 @@ def _step(
     )
 
 
+def _as_said(step: Any, found: str, said: str) -> Any:
+    """Return a reported look-up with the values that a faulty member gave for those it found."""
+    if step.get("call_type") != "TOOL":
+        return step
+    attributes = dict(step["additional_attributes"])
+    changed = dict(_ROW.findall(said))
+    for name, value in _ROW.findall(found):
+        if name in changed:
+            attributes["response"] = attributes["response"].replace(
+                f"{name}: {value}", f"{name}: {changed[name]}"
+            )
+    return {**step, "additional_attributes": attributes}
+
+
 def _tools(steps: Sequence[Any], parent: str, wire: _Wire) -> Iterator[InteractionStep]:
     """Yield the look-ups that a member itself reports, not those of the members below it."""
     for number, step in enumerate(steps):
@@ -181,7 +199,7 @@ async def play(
     plant_at: int | None = None,
     plant: Plant | None = None,
     seed: int = 0,
-    reports: bool = True,
+    reports: Reports = "right",
 ) -> Played:
     """Let a team answer an exercise, with a fault in the reply to one call."""
     draw = random.Random(f"{team.name}/{exercise.id}/{plant_at}/{seed}")  # noqa: S311
@@ -280,7 +298,7 @@ class Case:
 
 
 async def cases(
-    teams: Sequence[str], wanted: Sequence[Exercise], *, reports: bool = True, seed: int = 0
+    teams: Sequence[str], wanted: Sequence[Exercise], *, reports: Reports = "right", seed: int = 0
 ) -> list[Case]:
     """Plant every fault at every call, and attribute what came out wrong."""
     found = []
@@ -317,13 +335,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--team", action="append", choices=TEAMS, help="only this team; may be repeated")
     parser.add_argument("--exercises", type=int, default=16, help="the first so many (default 16)")
-    parser.add_argument("--without-reports", action="store_true", help="members report no look-ups")
+    parser.add_argument(
+        "--reports",
+        choices=get_args(Reports),
+        default="right",
+        help="what members report of their look-ups: what they found (the fault lies between them "
+        "and their callers), what was planted (the fault is their own), or nothing",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--verbose", action="store_true", help="print each case that is missed")
     args = parser.parse_args()
     wanted = list(exercises().values())[: args.exercises]
     found = asyncio.run(
-        cases(args.team or list(TEAMS), wanted, reports=not args.without_reports, seed=args.seed)
+        cases(args.team or list(TEAMS), wanted, reports=args.reports, seed=args.seed)
     )
     for title, key in (("team", lambda c: c.team), ("fault", lambda c: c.fault)):
         counts: dict[str, Counter[str]] = {}

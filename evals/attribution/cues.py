@@ -28,10 +28,12 @@ from evals.attribution.values import (
 
 _INABILITY = re.compile(
     r"\b(?:can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|won['’]t|will not|"
-    r"refuse|declin\w+|do(?:es)? not have access|don['’]t have access|no answer|"
-    r"not (?:possible|allowed|permitted|available|found)|sorry|I don['’]t know)\b",
+    r"refus(?:e|es|ing) to|declin(?:e|es|ing) to|must (?:decline|refuse)|rather not|denied|"
+    r"do(?:es)? not have access|don['’]t have access|no answer|outside (?:my|our)|not my job|"
+    r"not (?:possible|allowed|permitted|available|found)|sorry|I (?:don['’]t|do not) know)\b",
     re.IGNORECASE,
 )
+_ROUTINE = re.compile(r"\W*(?:nothing|none|no change)", re.IGNORECASE)
 _INVENTED = re.compile(
     r"\b(?:assum\w+|hypothetical\w*|placeholder\w*|mock\w*|simulat\w+|dummy|made[- ]up|"
     r"for (?:the sake of|demonstration|illustration)|example data|estimated?|approximate\w*|"
@@ -94,21 +96,23 @@ def no_answer(log: Log) -> Iterator[Found]:
 
 
 def declined(log: Log) -> Iterator[Found]:
-    """Turns whose own words say that something cannot be done or is not known."""
-    for at, turn in enumerate(log.turns):
+    """Replies whose own words decline, and those without a value where most others have some."""
+    replies = [(at, turn) for at, turn in enumerate(log.turns) if turn.is_reply and turn.text.strip()]
+    empty = {at for at, turn in replies if turn.kind == "reply" and not any(named_values(turn.text))}
+    for at, turn in replies:
         line = next(filter(_INABILITY.search, _own_lines(log, at)), None)
-        if line is None or turn.kind == "message":
+        if line is not None:
+            # Who has values to give declined only a part; an answer to the user without its parts
+            # says so because somebody else did not deliver.
+            strength = 1.0 if at in empty else 0.3
+            reason = f"{turn.agent} says that it cannot do or does not know something."
+        elif at in empty and 2 * len(empty) < len(replies) and not _ROUTINE.match(turn.text):
+            strength = 0.75
+            reason = f"{turn.agent} gives no value, where {len(replies) - len(empty)} of "
+            reason += f"{len(replies)} replies give some."
+        else:
             continue
-        # Who has values to give declined only a part; an answer to the user without its parts says
-        # so because somebody else did not deliver.
-        partly = turn.kind == "answer" or any(named_values(turn.text))
-        strength = 0.3 if partly else 1.0
-        yield Found(
-            at=at,
-            strength=strength,
-            reason=f"{turn.agent} says that it cannot do or does not know something.",
-            excerpt=_excerpt(line),
-        )
+        yield Found(at=at, strength=strength, reason=reason, excerpt=_excerpt(line or turn.text))
 
 
 def unsure(log: Log) -> Iterator[Found]:
@@ -139,10 +143,9 @@ def contradicts(log: Log) -> Iterator[Found]:
             continue
         tools = by_tools[turn.agent]
         for name, value in _new_rows(log, at):
-            if any(agrees(value, each) for each in tools.get(name, ())):
-                continue
-            sources = (("the task", given), ("its tool", tools), ("who told it", heard[turn.agent]))
-            for source, rows in sources:
+            found = any(agrees(value, each) for each in tools.get(name, ()))
+            others = (("its tool", tools), ("who told it", heard[turn.agent]))
+            for source, rows in (("the task", given), *(() if found else others)):
                 known = rows.get(name)
                 if known and not any(agrees(value, each) for each in known):
                     yield Found(
@@ -165,21 +168,27 @@ def unfounded(log: Log) -> Iterator[Found]:
     right = set(words_of(log.expected or ""))
     rows = [(set(words_of(name)), numbers_in(value)) for name, value in named_values(log.task)]
     known = Known()
+    by_tools: Rows = {}
     for at, turn in enumerate(log.turns):
+        if turn.kind == "tool":
+            add_rows(by_tools, named_values(turn.text))
         if turn.is_own and turn.kind != "message":
             for name, value in _new_rows(log, at):
                 similar = any(numbers and words & set(words_of(name)) for words, numbers in rows)
                 odd = [] if set(words_of(value)) <= right else known.unexplained(value, sums=not similar)
                 if odd:
+                    # What a tool is reported to have said, only its user vouches for.
+                    looked_up = value in by_tools.get(name, ())
+                    source = "but its own tool" if looked_up else ""
                     yield Found(
                         at=at,
-                        strength=1.0,
-                        reason=f"{turn.agent} gives {name} as {odd[0]}, which nobody had given "
-                        "and no simple calculation yields.",
+                        strength=0.75 if looked_up else 1.0,
+                        reason=f"{turn.agent} gives {name} as {odd[0]}, which nobody {source} had "
+                        "given and no simple calculation yields.".replace("  ", " "),
                         excerpt=_excerpt(f"{name}: {value}"),
                     )
                 known.learn(value)
-        if turn.kind != "message":
+        if turn.kind not in ("message", "tool"):
             known.learn(turn.text)
 
 
@@ -189,7 +198,7 @@ def wrong_value(log: Log) -> Iterator[Found]:
         return
     # A number of the task is mostly a copy. A word of it, such as one of a question, may be wrong.
     given = {word for word in words_of(log.task) if word[0].isdigit()}
-    right = {*words_of(log.expected), *given}
+    right = {*words_of(log.expected), *given, *_STOP_WORDS}
     wrong = [word for word in dict.fromkeys(words_of(log.answer)) if word not in right]
     replies = [at for at, turn in enumerate(log.turns) if turn.kind == "reply"]
     for word in wrong:
@@ -259,6 +268,8 @@ def new_values(log: Log) -> Iterator[Found]:
     for at, turn in enumerate(log.turns):
         if turn.is_own and turn.kind != "request":
             fresh = [v for v in dict.fromkeys(marked_values(turn.text)) if v and v not in seen]
+            if turn.is_reply:  # in answers to calls, a capital letter only begins a sentence
+                fresh = [value for value in fresh if value[0].isdigit()]
             counts.append((at, fresh))
         seen += f"\n{turn.text.lower()}\n{turn.plan.lower()}"
     most = max((len(fresh) for _, fresh in counts), default=0)

@@ -11,6 +11,7 @@ from evals.attribution.turns import Log
 
 WEIGHTS: Mapping[Cue, float] = {name: cue.weight for name, cue in CUES.items()}
 FOLLOWS: Mapping[Cue, frozenset[Cue]] = {
+    "declined": frozenset(("no_answer", "declined")),
     "unfounded": frozenset(("contradicts", "no_answer", "declined", "unfounded")),
     "wrong_value": frozenset(("contradicts", "no_answer", "declined", "unfounded", "wrong_value")),
 }
