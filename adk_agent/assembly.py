@@ -151,6 +151,7 @@ class Assembly:
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
+            team_port=self.settings.team_port,
             serve_tools=partial(served_tools, self.settings.tools_url),
             open_executor=self._open_executor(),
             stop_rule=self.stop_rule,

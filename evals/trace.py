@@ -36,6 +36,15 @@ a call is kept, and counts in nothing that is computed."""
 OUTCOME_UNKNOWN = "outcome_unknown"
 """Additional attribute of a step whose record cannot tell whether it failed, such as a message in a
 log. Where one has it, what counts failures is undefined."""
+REPORTED_USAGE = "reported_usage"
+"""Additional attribute of a step whose tokens and cost the callee reported along with its reply: the
+form in which it did, such as `prompt_tokens`. Nobody else saw them."""
+REPORTED_PROMPT_TOKENS = "reported_prompt_tokens"
+"""Additional attribute of such a step: the part of its tokens that models read."""
+REPORTED_COMPLETION_TOKENS = "reported_completion_tokens"
+"""Additional attribute of such a step: the part of its tokens that models wrote."""
+REPORTED_USAGE_IGNORED = "reported_usage_ignored"
+"""Additional attribute of a step: the number of reported values that are no amount."""
 CONTRADICTION = "contradiction"
 """Additional attribute of a step about which observation and report differ; says how."""
 

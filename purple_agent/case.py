@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
+from purple_agent.model_usage import ModelUsage
 from purple_agent.policy.hashing import hash_policy
 from purple_agent.policy.rules import Policy
 from purple_agent.process.machine import Process
@@ -131,7 +132,8 @@ class Session:
         facts: Known records, by name, for the policy and for filling slots: `{"expense": {...}}`.
         process: The business process.
         tools: The open tools; None for the τ² wire, where a call is a reply.
-        spent_tokens: Tokens of language models over the whole session.
+        spent_tokens: Tokens of language models over the whole session, estimated where unknown.
+        usage: The known usage of language models since the last reply.
         calls: The number of calls so far.
         answered: Replies by message id, so that a repeated message gets the same reply.
         read: The cache of parsed texts; see `purple_agent.session_cache`.
@@ -152,6 +154,7 @@ class Session:
     process: Process = field(default_factory=Process)
     tools: ToolProvider | None = None
     spent_tokens: int = 0
+    usage: ModelUsage = field(default_factory=ModelUsage, compare=False)
     calls: int = 0
     answered: dict[str, Answer] = field(default_factory=dict)
     read: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)

@@ -1,12 +1,13 @@
 """Makes every picture in docs/images, of real runs: `python scripts/report_images.py`.
 
 Plays runs of bundled agents offline, serves them, writes their pages, and takes their pictures with Debian's
-Chromium. The pictures of `adk web` (`adk-web.png`, `adk-web-artifacts.png`) are taken by the browser
+Chromium, most of them by day and by night. A picture is kept with a palette, which makes it a third of its size. The pictures of `adk web` (`adk-web.png`, `adk-web-artifacts.png`) are taken by the browser
 test that holds such a conversation. Needs what `make setup_all` installs.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -29,7 +30,7 @@ SCORES = {
     "config": {"domain": "business", "num_tasks": 24, "num_trials": 2},
 }
 TEAMS = {
-    "participants": {"tree": "builtin:team:tree7", "degraded": "builtin:team:degraded4"},
+    "participants": {"mesh": "builtin:team:mesh4", "degraded": "builtin:team:degraded4"},
     "config": {"domain": "coordination", "num_tasks": 2},
 }
 
@@ -61,33 +62,46 @@ def greenroom(*arguments: str) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def shoot(browser: Browser, address: str, name: str, **options: Any) -> None:
-    """Take one picture.
+def shoot(browser: Browser, address: str, *names: str, **options: Any) -> None:
+    """Take the same picture in one theme or in both.
 
     Args:
         browser: Where to open it.
         address: The page.
-        name: The picture's file name.
-        options: `width`, `height`, `scheme`; `part`, a selector of what to show; `trial`, a
-            selector of a link to a trial that is opened first; `live`, True for a page that
-            follows a run.
+        names: The pictures' file names; those that end with `-dark` are dark.
+        options: `width`, `height`; `part`, a selector of what to show; `trial`, a selector of a
+            link to a trial that is opened first; `steps`, how often the calls of the first team
+            are stepped on; `live`, True for a page that follows a run.
     """
-    context = browser.new_context(
-        viewport={"width": options.get("width", 1100), "height": options.get("height", 900)},
-        color_scheme=options.get("scheme", "light"),
-        reduced_motion="reduce",
-    )
-    page = context.new_page()
-    page.goto(address, wait_until="commit" if options.get("live") else "load")
-    if options.get("live"):
-        page.locator(".talk .turns li").first.wait_for()
-    if "trial" in options:
-        open_trial(page, options["trial"])
-    if "part" in options:
-        page.locator(options["part"]).evaluate("each => each.scrollIntoView()")
+    for name in names:
+        context = browser.new_context(
+            viewport={"width": options.get("width", 1100), "height": options.get("height", 900)},
+            color_scheme="dark" if "-dark." in name else "light",
+            reduced_motion="reduce",
+        )
+        page = context.new_page()
+        page.goto(address, wait_until="commit" if options.get("live") else "load")
+        if options.get("live"):
+            page.get_by_text("answer of").first.wait_for()
+        if "trial" in options:
+            open_trial(page, options["trial"])
+        for number in range(options.get("steps", 0)):
+            page.get_by_role("button", name="Next call").first.click()
+            page.get_by_text(f"Call {number + 1} of").wait_for()
+        if "part" in options:
+            page.locator(options["part"]).first.evaluate("each => each.scrollIntoView()")
+        keep(page.screenshot(), name)
+        context.close()
+
+
+def keep(picture: bytes, name: str) -> None:
+    """Keep a picture with 128 colours."""
+    from PIL import Image
+
     IMAGES.mkdir(exist_ok=True)
-    page.screenshot(path=IMAGES / name)
-    context.close()
+    with Image.open(io.BytesIO(picture)) as full:
+        few = full.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+        few.save(IMAGES / name, optimize=True)
 
 
 def open_trial(page: Page, link: str) -> None:
@@ -121,9 +135,9 @@ def shoot_site(browser: Browser, folder: Path) -> None:
     ]
     command = [sys.executable, "-m", "adk_agent.cli.main", "run", json.dumps(UNDER_WAY), "--quiet"]
     with served(folder) as site:
-        shoot(browser, site, "site-runs.png", height=760)
+        shoot(browser, site, "site-runs.png", "site-runs-dark.png", height=760)
         compare = f"{site}compare?first={first}&second={second}&other_data=1"
-        shoot(browser, compare, "site-compare.png", height=860)
+        shoot(browser, compare, "site-compare.png", "site-compare-dark.png", height=860)
         known = set(folder.iterdir())
         with subprocess.Popen(
             [*command, "--offline", "--results-dir", str(folder)], stdout=subprocess.DEVNULL
@@ -132,7 +146,8 @@ def shoot_site(browser: Browser, folder: Path) -> None:
                 new = [each for each in folder.iterdir() if each not in known]
                 if new and any((new[0] / "live").glob("*.jsonl")):
                     live = f"{site}runs/{new[0].name}/live"
-                    shoot(browser, live, "site-live.png", scheme="dark", height=760, live=True)
+                    names = ("site-live.png", "site-live-dark.png")
+                    shoot(browser, live, *names, height=760, live=True)
                     break
             run.terminate()
 
@@ -157,11 +172,15 @@ def main() -> int:
         teams = page_of(TEAMS, Path(made) / "teams")
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=chromium, args=flags)
-        shoot(browser, scores, "report-verdict.png", height=1000)
-        shoot(browser, scores, "report-matrix.png", part="#matrix", scheme="dark", height=760)
-        shoot(browser, scores, "report-trial.png", trial="tr:nth-child(3) a.cell.lost", height=1100)
-        shoot(browser, teams, "report-teams.png", part="#teams", height=820)
-        shoot(browser, scores, "report-phone.png", width=320, height=640, scheme="dark")
+        shoot(browser, scores, "report-verdict.png", "report-verdict-dark.png", height=1000)
+        shoot(browser, scores, "report-matrix-dark.png", part="#matrix", height=760)
+        lost = "tr:nth-child(3) a.cell.lost"
+        trial = ("report-trial.png", "report-trial-dark.png")
+        shoot(browser, scores, *trial, trial=lost, height=1200)
+        team = ("report-teams.png", "report-teams-dark.png")
+        shoot(browser, teams, *team, part=".team", steps=5, height=1000)
+        shoot(browser, scores, "report-phone-dark.png", width=320, height=640)
+        shoot(browser, scores, "report-trial-phone.png", trial=lost, width=320, height=640)
         shoot_site(browser, Path(made) / "results")
         browser.close()
     shoot_conversation()

@@ -10,17 +10,10 @@ from pathlib import Path
 from rich.box import HEAVY_HEAD
 from rich.console import Console, JustifyMethod
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bar
 from rich.table import Table
 
 from adk_agent.cli.budget import raised_limit
+from adk_agent.cli.live_table import LiveTable
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.causes import cause_lines
@@ -28,13 +21,17 @@ from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import OverallRow, SummaryRow
 from adk_agent.results.tables import (
     data_lines,
     doubt,
     headline_table,
     not_measured_lines,
     score_table,
+    sight_lines,
     team_table,
+    usage_notes,
+    usage_table,
     without_the_usual,
 )
 from adk_agent.results.team_summary import TeamRow
@@ -66,9 +63,12 @@ class Display:
         results_dir: The folder of runs.
         quiet: Show no progress.
         to_stderr: Keep stdout free for something else.
+        moves: Show progress as a table that moves, if the output is a terminal.
     """
 
-    def __init__(self, results_dir: Path, *, quiet: bool, to_stderr: bool) -> None:
+    def __init__(
+        self, results_dir: Path, *, quiet: bool, to_stderr: bool, moves: bool = True
+    ) -> None:
         self.run_id: str | None = None
         """The run's id, once it is on disk."""
         self._results_dir = results_dir
@@ -77,24 +77,14 @@ class Display:
         if not console.is_terminal:
             console = _Console(stderr=to_stderr, highlight=False, width=PLAIN_WIDTH)
         self._console: Console = console
-        self._bar: Bar | None = None
+        self._moves = moves and console.is_interactive and console.file.isatty()
+        self._live: LiveTable | None = None
 
     def start(self) -> None:
-        """Start the progress bar."""
-        if self._quiet or not self._console.is_terminal:
-            return
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[counts]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-        )
-        self._bar.start()
-        self._bar.add_task("preparing", total=None, counts="")
+        """Start the moving display, where there is a terminal to move it on."""
+        if self._moves and not self._quiet:
+            self._live = LiveTable(self._console)
+            self._live.start()
 
     def show(self, progress: Progress) -> None:
         """Show the progress of the run."""
@@ -102,36 +92,20 @@ class Display:
             self.run_id = progress.run_id
         if self._quiet:
             return
-        if self._bar is not None:
-            self._move(self._bar, progress)
+        if self._live is not None:
+            if progress.outcome in ("unscored", "failed"):
+                self._line(progress.message)
+            self._live.show(progress)
             return
         counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
         if progress.stage != "finished":  # the result says where the report is
             self._line(f"{counter}{progress.message}")
 
-    def _move(self, bar: Bar, progress: Progress) -> None:
-        if progress.outcome in ("unscored", "failed"):
-            self._line(progress.message)
-        counts = (
-            f"{progress.passed} passed, {progress.scored - progress.passed} not, "
-            f"{progress.unscored} unscored, {progress.failed} failed"
-        )
-        if len(progress.scores) == 1 and progress.scores[0].summary:
-            counts += f", {progress.scores[0].summary}"
-        doing = progress.message if progress.stage == "preparing" else progress.stage
-        bar.update(
-            bar.task_ids[0],
-            description=escape(escape_controls(doing)),
-            completed=progress.done,
-            total=progress.total,
-            counts=counts,
-        )
-
     def close(self) -> None:
         """Stop the moving display. May be called twice."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
     def _scores(self, report: EvaluationReport) -> None:
         tables = []
@@ -156,6 +130,7 @@ class Display:
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)
+        self._usage(report)
         for line in [*meaning_lines(report), *cause_lines(report)]:
             self._line(line)
         self._differences(report)
@@ -167,6 +142,15 @@ class Display:
             self._line(line)
         self._line(last or f"report: {folder}")
         self._line(next_commands(report, folder))
+
+    def _usage(self, report: EvaluationReport) -> None:
+        """Show what agents report to have used, if any does."""
+        rows: list[SummaryRow | OverallRow] = [*report.summary, *report.overall]
+        notes = usage_notes(rows)
+        if notes:
+            self._table(*without_the_usual(usage_table(rows)), title="Tokens and cost")
+        for note in notes:
+            self._line(note)
 
     def _differences(self, report: EvaluationReport) -> None:
         """Show whether the agents differ: two in a sentence, more in a table."""
@@ -183,6 +167,8 @@ class Display:
         if len({team.domain for team in teams}) == 1:  # the names need the room
             header, rows = _without_second(header), [_without_second(row) for row in rows]
         self._table(header, rows, title="Coordination", width=TEAM_WIDTH)
+        for line in sight_lines(teams):
+            self._line(line)
 
     def _table(
         self,

@@ -115,7 +115,9 @@ def conclude(report: EvaluationReport, parsed: argparse.Namespace, settings: Set
 def _display(parsed: argparse.Namespace, settings: Settings) -> Display:
     from adk_agent.cli.display import Display  # imports rich, which a dry run does not need
 
-    return Display(settings.results_dir, quiet=parsed.quiet, to_stderr=parsed.json)
+    return Display(
+        settings.results_dir, quiet=parsed.quiet, to_stderr=parsed.json, moves=not settings.ci
+    )
 
 
 async def _until_terminated(

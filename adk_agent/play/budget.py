@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.spending import NOTHING_SPENT, Spending
-from evals.trace import Provenance, Trace
+from evals.trace import REPORTED_USAGE, Provenance, Trace
 from tau_bridge.completion import COMPLETION, CompletionResult
 
 
@@ -130,8 +130,12 @@ class BudgetMonitor:
 
 
 def _reported(trace: Trace) -> Iterable[Spending]:
-    """Yield the usage of the steps for which an agent reported some."""
-    for step in trace.steps:
+    """Yield the usage of the steps for which an agent reported some.
+
+    What came along with its replies stands for the whole agent: steps inside of it are a part.
+    """
+    replies = [step for step in trace.steps if REPORTED_USAGE in step.additional_attributes]
+    for step in replies or trace.steps:
         is_own = step.name == COMPLETION and step.provenance is Provenance.OBSERVED
         if not is_own and (step.total_tokens is not None or step.cost is not None):
             yield Spending.of_call(step.total_tokens, step.cost)

@@ -74,6 +74,8 @@ class EvaluationDeps(PlayDeps):
     results_dir: Path
     observe_teams: bool = True
     """True to watch calls between the members of a team."""
+    team_port: int | None = None
+    """The port of the proxy between participants that are one team; None: any, with secret tokens."""
     trust_reported_steps: bool = True
     """True to use what participants report of their own calls."""
     serve_tools: ServeTools = field(default_factory=lambda: partial(served_tools, None))
@@ -293,6 +295,7 @@ class _Run:
                     bundled,
                     urls=lambda: self._urls(bundled),
                     observe=self._deps.observe_teams,
+                    port=self._deps.team_port,
                 ) as teams,
                 self._tools(bundled) as tools,
             ):
@@ -521,5 +524,8 @@ class _Run:
                 outcome=ended and ended.outcome,
                 reason=ended and ended.why,
                 scores=tuple(self._scores.scores() if scores is None else scores)[:MOST_SCORES],
+                agents=self._scores.agents()[:MOST_SCORES],
+                total_tokens=self._scores.total_tokens,
+                cost=self._scores.cost,
             )
         )

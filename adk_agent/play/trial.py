@@ -24,6 +24,7 @@ from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
+from adk_agent.results.agent_usage import trial_usage
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.live import LiveConversations
@@ -59,6 +60,7 @@ from tau_bridge.errors import (
 )
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tool_server import ToolServer
+from tau_bridge.trace_merging import Merged
 
 logger = logging.getLogger(__name__)
 
@@ -210,6 +212,7 @@ class _Trial:
             if model is None
             else UserModel(name=model.spec.name, completion=model.seeded(job.seed)),
             tools=deps.tools,
+            trace=self._trace_so_far,
             embedding_model=None
             if embedding is None
             else EmbeddingModel(name=embedding.spec.name, embed=embedding),
@@ -217,6 +220,15 @@ class _Trial:
         watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
         async with watching:
             return await self._benchmark.play(self._ref, conversation, context)
+
+    async def _trace_so_far(self) -> Trace:
+        return (await self._merged()).trace
+
+    async def _merged(self) -> Merged:
+        trust = self._deps.trust_reported_steps
+        return await merged_trace(
+            self._recorder, self._conversation, self._team, trust_reports=trust
+        )
 
     async def _scored(self, played: Played) -> tuple[TaskResult | None, Outcome]:
         model = self._deps.judge_model
@@ -240,9 +252,7 @@ class _Trial:
             meter: Counts the calls of the assessor's own models, the evaluators' too.
         """
         deps, played = self._deps, self._played or _NOT_PLAYED
-        seen = await merged_trace(
-            self._recorder, self._conversation, self._team, trust_reports=deps.trust_reported_steps
-        )
+        seen = await self._merged()
         # May repeat what the agent did: long enough to hold up all other trials.
         diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)
         context = EvaluationContext(
@@ -327,6 +337,7 @@ def row_of(
         duration_ms=duration_ms,
         total_tokens=spent.known_tokens,
         cost=spent.known_cost,
+        agent_usage=trial_usage(trace),
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
     )

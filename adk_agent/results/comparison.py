@@ -33,6 +33,10 @@ class TaskMove(Row):
     second: float
 
 
+REPORTED = "reported"
+"""In place of an evaluator for the tokens and the cost of a trial that agents report."""
+
+
 class MetricDrift(Row):
     """The mean of one figure over those trials of the common tasks that have a value."""
 
@@ -314,6 +318,12 @@ def _figures(
             if result.evaluator in DRIFTED and result.status == "scored":
                 for metric, value in result.values.items():
                     values[result.evaluator, metric].append(value)
+    for trial in report.trials:
+        if trial.participant == agent and trial.task in tasks and trial.agent_usage is not None:
+            usage = {"tokens": trial.agent_usage.total_tokens, "cost": trial.agent_usage.cost}
+            for metric, amount in usage.items():
+                if amount is not None:
+                    values[REPORTED, metric].append(amount)
     return values
 
 

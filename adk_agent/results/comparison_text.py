@@ -86,6 +86,8 @@ def _agent_lines(row: AgentComparison) -> list[str]:
 
 def _figure(metric: str, value: float, *, named: bool = True) -> str:
     shown = f"{value:.1f} ms" if metric.endswith("_ms") else f"{value:g}"
+    if metric == "tokens":
+        shown = f"{value:,.0f}"
     return f"{metric.removesuffix('_ms')}: {shown}" if named else shown
 
 

@@ -12,8 +12,9 @@ from adk_agent.results.summary import TrialRow
 COLUMNS = (
     *("participant", "domain", "task_id", "trial", "seed", "outcome", "passed", "reward", "status"),
     *("reason", "diagnosis", "kind", "fault", "termination", "turns", "tool_calls"),
-    *("duration_ms", "total_tokens", "cost"),
+    *("duration_ms", "total_tokens", "cost", "agent_tokens", "agent_cost"),
 )
+"""`total_tokens` and `cost` are those of the assessor's own models."""
 
 
 def frame_of(trials: Sequence[TrialRow]) -> Any:
@@ -30,9 +31,11 @@ def frame_of(trials: Sequence[TrialRow]) -> Any:
 
 
 def _cells(trial: TrialRow) -> dict[str, Any]:
-    why = trial.diagnosis
+    why, reported = trial.diagnosis, trial.agent_usage
     told = {
         "diagnosis": None if why is None else why.summary,
         "kind": None if why is None else why.kind,
+        "agent_tokens": None if reported is None else reported.total_tokens,
+        "agent_cost": None if reported is None else reported.cost,
     }
     return {name: told[name] if name in told else getattr(trial, name) for name in COLUMNS}

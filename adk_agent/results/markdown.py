@@ -10,7 +10,7 @@ from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.report import EvaluationReport, failed_reasons
-from adk_agent.results.summary import SummaryRow, TrialRow
+from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
 from adk_agent.results.tables import (
     Table,
     counted,
@@ -20,7 +20,10 @@ from adk_agent.results.tables import (
     not_measured_lines,
     number,
     score_table,
+    sight_lines,
     team_table,
+    usage_notes,
+    usage_table,
 )
 from adk_agent.results.team_summary import TeamRow
 from evals.base import Evaluation
@@ -57,6 +60,7 @@ def render_markdown(
     parts += _chosen(report.plan)
     if report.teams:
         parts += ["## Coordination", *_coordination(report.teams)]
+    parts += _usage([*report.summary, *report.overall])
     parts += ["## Latency", _latencies(report)]
     parts += ["## Made with", _made_with(report)]
     return "\n\n".join(parts) + "\n"
@@ -177,9 +181,10 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
             "others are reported by the agents. differ counts the calls that were seen otherwise than "
             "they were reported."
         )
+        parts += sight_lines(measured)
     alike = [line for team in teams if (line := _alike(team))]
     parts += [_bullets(alike)] if alike else []
-    return [*parts, *(f"{line[:1].upper()}{line[1:]}." for line in not_measured_lines(teams))]
+    return [*parts, *not_measured_lines(teams)]
 
 
 def _alike(team: TeamRow) -> str:
@@ -189,6 +194,15 @@ def _alike(team: TeamRow) -> str:
         return ""
     shown = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
     return f"{team.participant} in {team.domain}, across trials of the same task: {shown} (of 1)."
+
+
+def _usage(rows: Sequence[SummaryRow | OverallRow]) -> list[str]:
+    """Show what agents report to have used, beside what the assessor's models did."""
+    notes = usage_notes(rows)
+    if not notes:
+        return []
+    told = [_plain(f"{note[:1].upper()}{note[1:]}.") for note in notes]
+    return ["## Tokens and cost", _table(usage_table(rows)), "\n\n".join(told)]
 
 
 def _latencies(report: EvaluationReport) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from adk_agent.results.agent_progress import AgentProgress
 from adk_agent.results.running_scores import RunningScore
 from tau_bridge.clock import Clock
 
@@ -43,6 +44,12 @@ class Progress(BaseModel):
     scores: tuple[RunningScore, ...] = ()
     """The scores of participants by domain, up to a fiftieth of their trials behind. Only the first
     `MOST_SCORES` in the plan's order, because every update carries them."""
+    agents: tuple[AgentProgress, ...] = ()
+    """The progress of each agent; only the first `MOST_SCORES` in the plan's order."""
+    total_tokens: float | None = None
+    """Tokens of the assessor's own models so far; None if unknown."""
+    cost: float | None = None
+    """Cost of the assessor's own models so far in US dollars; None if unknown."""
 
 
 OnProgress = Callable[[Progress], None]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.agent_progress import AgentCounts, AgentProgress, Spent
 from adk_agent.results.summary import TrialKey, TrialOutcome, TrialRow, mean, span
 from evals.quick_interval import quick_interval
 from evals.statistics import Interval, interval_of_mean
@@ -65,6 +66,9 @@ class EndedTrial:
     """True if it has no score, or the agent itself ended it; its line then says why."""
     total_tokens: int | None = None
     cost: float | None = None
+    agent_tokens: int | None = None
+    """As the agent reports it."""
+    agent_cost: float | None = None
 
     @classmethod
     def of(cls, row: TrialRow) -> EndedTrial:
@@ -82,6 +86,18 @@ class EndedTrial:
             broke_off=row.reason is not None,
             total_tokens=row.total_tokens,
             cost=row.cost,
+            agent_tokens=None if row.agent_usage is None else row.agent_usage.total_tokens,
+            agent_cost=None if row.agent_usage is None else row.agent_usage.cost,
+        )
+
+    @property
+    def spent(self) -> Spent:
+        """Its tokens and cost."""
+        return Spent(
+            total_tokens=self.total_tokens,
+            cost=self.cost,
+            agent_tokens=self.agent_tokens,
+            agent_cost=self.agent_cost,
         )
 
     @property
@@ -107,6 +123,7 @@ class RunningScores:
         tasks: The order of the scores, and of the tasks within each; others are appended.
             A report's intervals depend on that order in their third digit.
         by_headlines: Domains whose headlines replace pass^k: they have no score.
+        num_trials: The trials that are planned for each task.
     """
 
     def __init__(
@@ -114,6 +131,7 @@ class RunningScores:
         tasks: Mapping[Group, Iterable[str]] | None = None,
         *,
         by_headlines: Collection[str] = (),
+        num_trials: int = 1,
     ) -> None:
         self.counts: Counter[str] = Counter()
         """Number of trials by outcome."""
@@ -126,20 +144,22 @@ class RunningScores:
             )
             for group, task_ids in (tasks or {}).items()
         }
-        # Running sums: adding everything up again for every trial would be quadratic.
-        self._sums: dict[str, float] = {"tokens": 0, "cost": 0}
-        self._known: Counter[str] = Counter()
+        self._agents: dict[str, AgentCounts] = {}
+        for (participant, _), group in self._groups.items():
+            self._agent(participant).total += num_trials * len(group.scored)
+        self._all = AgentCounts("")
 
     @classmethod
     def of_plan(cls, plan: EvaluationPlan, *, by_headlines: Collection[str] = ()) -> RunningScores:
         """Make scores in the order of a plan."""
         return cls(
             {
-                (participant.address, planned.domain): planned.task_ids
+                (participant.address, planned.domain): planned.ids_for(participant)
                 for participant in plan.participants
                 for planned in plan.tasks
             },
             by_headlines=by_headlines,
+            num_trials=plan.num_trials,
         )
 
     def add(self, trial: EndedTrial) -> None:
@@ -152,10 +172,8 @@ class RunningScores:
 
     def _count(self, trial: EndedTrial, by: int) -> None:
         self.counts[trial.outcome] += by
-        for name, value in (("tokens", trial.total_tokens), ("cost", trial.cost)):
-            if value is not None:
-                self._known[name] += by
-                self._sums[name] += by * value
+        for counts in (self._all, self._agent(trial.participant)):
+            counts.count(trial.spent, passed=trial.outcome == "passed", by=by)
         group = trial.participant, trial.domain
         self._groups.setdefault(group, _Group(*group)).count(trial, by)
 
@@ -167,12 +185,19 @@ class RunningScores:
     @property
     def total_tokens(self) -> float | None:
         """Tokens of the assessor's own models; None if unknown."""
-        return self._sums["tokens"] if self._known["tokens"] else None
+        return self._all.progress.total_tokens
 
     @property
     def cost(self) -> float | None:
         """Cost of the assessor's own models in US dollars; None if unknown."""
-        return self._sums["cost"] if self._known["cost"] else None
+        return self._all.progress.cost
+
+    def agents(self) -> tuple[AgentProgress, ...]:
+        """Return how far each agent is, in the order of the plan."""
+        return tuple(counts.progress for counts in self._agents.values())
+
+    def _agent(self, participant: str) -> AgentCounts:
+        return self._agents.setdefault(participant, AgentCounts(participant))
 
     def scores(self) -> tuple[RunningScore, ...]:
         """Return the score of each participant and domain with an ended trial.

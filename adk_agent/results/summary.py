@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.core.plan import BUILTIN_PREFIX, EvaluationPlan, Participant
+from adk_agent.results.agent_usage import AgentUsage, TrialUsage, agent_usage
 from evals.diagnosis import Diagnosis
 from evals.graph.consistency import outcome_consistency
 from evals.outcome import Component, Fault
@@ -82,6 +83,8 @@ class TrialRow(Row):
     duration_ms: float
     total_tokens: int | None = None
     cost: float | None = None
+    agent_usage: TrialUsage | None = None
+    """As the agent reports it of its own models; `total_tokens` and `cost` are the assessor's."""
     trace_id: str
     diagnosis: Diagnosis | None = None
 
@@ -202,6 +205,8 @@ class ScoreRow(Row):
     total_tokens: int | None = None
     cost: float | None = None
     """Cost of the assessor's own models in US dollars; None if unknown."""
+    agent_usage: AgentUsage | None = None
+    """As the agent reports it of its own models; None if it reports nothing."""
 
     def high(self, k: str) -> float | None:
         """Return the high end of pass^k; the score itself if no trial failed."""
@@ -294,6 +299,7 @@ def tables(
             summary.append(
                 SummaryRow(
                     **(scores | _NO_SCORES if is_apart else scores),
+                    agent_usage=agent_usage(played, counts_passes=not is_apart),
                     by_headlines=is_apart,
                     domain=planned.domain,
                     data=origins[planned.domain],
@@ -309,7 +315,14 @@ def tables(
             if len(domains) > 1 and not set(domains) & set(by_headlines):
                 together = [trial for trial in mine if trial.domain in domains]
                 scores = _scores(together, participant, plan.num_trials, references)
-                overall.append(OverallRow(**scores, benchmark=benchmark, domains=domains))
+                overall.append(
+                    OverallRow(
+                        **scores,
+                        agent_usage=agent_usage(together),
+                        benchmark=benchmark,
+                        domains=domains,
+                    )
+                )
     return Tables(summary=tuple(summary), overall=tuple(overall), tasks=tuple(tasks))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from adk_agent.results.agent_usage import AgentUsage
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.summary import DataOrigin, OverallRow, ReferenceScore, SummaryRow
 from adk_agent.results.team_summary import TeamRow
@@ -14,6 +15,11 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Header and rows."""
 NONE = "-"
 _OF_PASS_HAT_K = frozenset({"passed", "pass^1", "95 %", "floor", "ceiling"})
+_EMPTY_AT_TIMES = frozenset(
+    {"floor", "ceiling", "agent tokens", "agent cost", "cost per trial", "passes per $"}
+    | {"user, judge tokens", "user, judge cost"}
+)
+"""Columns that are left out where no row has a value."""
 OVERALL = "overall"
 """The domain's name in a row over all domains."""
 
@@ -81,6 +87,64 @@ def headline_table(rows: Sequence[HeadlineRow]) -> Table:
     return header, cells
 
 
+def usage_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
+    """Make the table of tokens and cost: the agents' by their own report, then the assessor's.
+
+    It has the rows of agents that report something.
+    """
+    header = (
+        *("agent", "domain", "agent tokens", "agent cost", "cost per trial", "passes per $"),
+        *("user, judge tokens", "user, judge cost"),
+    )
+    cells: list[tuple[str, ...]] = [
+        (
+            row.participant,
+            domain_label(row, rows),
+            tokens(usage.total_tokens),
+            dollars(usage.cost),
+            dollars(usage.mean_cost),
+            NONE if usage.passes_per_dollar is None else f"{usage.passes_per_dollar:,.1f}",
+            tokens(row.total_tokens),
+            dollars(row.cost),
+        )
+        for row, usage in _used(rows)
+    ]
+    return header, cells
+
+
+def usage_notes(rows: Sequence[SummaryRow | OverallRow]) -> list[str]:
+    """Say whose figures a table of usage has, and why passes per dollar are missing."""
+    used = _used(rows)
+    if not used:
+        return []
+    notes = ["tokens and cost of an agent are as it reported them, and were not checked"]
+    notes += [
+        f"{row.participant} in {domain_label(row, rows)}: no passes per dollar, because "
+        f"{usage.unscored}"
+        for row, usage in used
+        if usage.cost is not None and usage.unscored is not None
+    ]
+    return notes
+
+
+def _used(
+    rows: Sequence[SummaryRow | OverallRow],
+) -> list[tuple[SummaryRow | OverallRow, AgentUsage]]:
+    """Return the rows of agents that report tokens or cost."""
+    found = [(row, row.agent_usage) for row in rows]
+    return [(row, usage) for row, usage in found if usage is not None and usage.trials]
+
+
+def tokens(count: int | None) -> str:
+    """Format a number of tokens."""
+    return NONE if count is None else f"{count:,}"
+
+
+def dollars(cost: float | None) -> str:
+    """Format a cost in US dollars, with enough digits for a single call."""
+    return NONE if cost is None else f"${cost:,.2f}" if cost >= 10 else f"${cost:.4f}"
+
+
 def _by_headlines(row: SummaryRow | OverallRow) -> bool:
     """Tell whether a row has no scores, because its tasks answer different questions."""
     return isinstance(row, SummaryRow) and row.by_headlines
@@ -97,7 +161,7 @@ def without_the_usual(table: Table) -> Table:
         if (name in {"unscored", "failed"} and set(column) == {"0"})
         or (name in {"trials", "scored"} and column == by_name["tasks"])
         or (name == "scored" and _is_the_rest(column, by_name))
-        or (name in {"floor", "ceiling"} and set(column) == {NONE})
+        or (name in _EMPTY_AT_TIMES and set(column) == {NONE})
     }
     kept = [place for place, name in enumerate(header) if name not in usual]
     return tuple(header[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
@@ -155,18 +219,43 @@ def team_table(teams: Sequence[TeamRow]) -> Table:
             str(team.measured),
             str(team.agents),
             str(team.calls),
-            "-" if team.coverage is None else f"{team.coverage:.0%}",
+            _seen(team),
             str(team.contradictions),
-            ", ".join(
-                label if count == team.measured else f"{label} ({count})"
-                for label, count in team.labels.items()
-            )
-            or "-",
+            labels(team) or NONE,
             judged(team),
         )
         for team in teams
     ]
     return header, rows
+
+
+def labels(team: TeamRow) -> str:
+    """List the labels of a team, with `?` where calls that were not seen could take one away."""
+    return ", ".join(
+        marked if count == team.measured else f"{marked} ({count})"
+        for label, count in team.labels.items()
+        for marked in [f"{label}?" if label in team.uncertain_labels else label]
+    )
+
+
+def _seen(team: TeamRow) -> str:
+    """Format the share of the calls that was seen: of all, or of those that are known."""
+    if team.coverage is None:
+        return NONE
+    return f"{team.coverage:.0%}{'' if team.sight == 'complete' else ' of known'}"
+
+
+def sight_lines(teams: Sequence[TeamRow]) -> list[str]:
+    """Say what may have been missed of teams, in one line; none where every call was seen."""
+    partly = [team for team in teams if team.measured and team.sight == "partial"]
+    if not partly:
+        return []
+    marked = any(team.uncertain_labels for team in partly)
+    undone = ", and could take away the labels marked with '?'" if marked else ""
+    return [
+        "Calls that went to addresses other than those that Greenroom gave, and were not reported, "
+        f"are not known{undone}; see docs/visible-teams.md."
+    ]
 
 
 def judged(team: TeamRow) -> str:
@@ -207,13 +296,19 @@ def revision_label(origin: DataOrigin) -> str:
 
 
 def not_measured_lines(teams: Sequence[TeamRow]) -> list[str]:
-    """Say why coordination was not measured, in one line for each reason."""
+    """Say why coordination was not measured, in one sentence for each reason."""
     reasons: Counter[str] = Counter()
     for team in teams:
         reasons.update(team.not_measured)
     if not any(team.measured for team in teams) and len(reasons) == 1:
-        return [f"coordination was not measured: {next(iter(reasons))}"]
+        return [not_measured_sentence(next(iter(reasons)))]
     return [
-        f"coordination of {count} trial{'' if count == 1 else 's'} was not measured: {reason}"
+        f"Coordination of {count} trial{'' if count == 1 else 's'} was not measured: {reason}."
         for reason, count in sorted(reasons.items())
     ]
+
+
+def not_measured_sentence(reason: str) -> str:
+    """Return the sentence of a reason: `why; what to do`."""
+    why, _, hint = reason.partition("; ")
+    return f"{why[:1].upper()}{why[1:]}, so coordination was not measured{f'; {hint}' if hint else ''}."

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Final
 
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.agent_usage import usage_warnings
+from adk_agent.requests.agents import TEAM_PREFIX
 from adk_agent.results.headlines import headline_rows, replacing
 from adk_agent.results.pairs import agent_pairs
 from adk_agent.results.report import (
@@ -122,6 +124,7 @@ class ReportBuilder:
                     participant=participant.address,
                     domain=domain,
                     consistency=self._consistency(mine),
+                    wired=(participant.builtin or "").startswith(TEAM_PREFIX),
                 )
                 rows += [row] if row is not None else []
         return tuple(rows)
@@ -230,6 +233,7 @@ def report_of(
             *_unhealthy(rows),
             *_uneven(made["summary"]),
             *_ended_by_agents(rows),
+            *usage_warnings([(row.participant, row.agent_usage) for row in rows]),
         ),
         **made,
         headlines=headlines,

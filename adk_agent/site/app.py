@@ -193,7 +193,11 @@ class _Site:
         known = self._pages.pop(run_id, None)
         if known is None or known[0] != (state, stats):
             text = page_text(
-                self._results_dir, run_id, benchmarks=self._benchmarks, secrets=self._secrets
+                self._results_dir,
+                run_id,
+                benchmarks=self._benchmarks,
+                secrets=self._secrets,
+                list_address="/",
             )
             known = (state, stats), text
         self._pages[run_id] = known  # the last one used is the last to go

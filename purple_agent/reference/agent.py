@@ -11,6 +11,7 @@ from typing import Any
 
 from purple_agent import wire
 from purple_agent.case import Answer, Case, Dialect, Entry, Incoming, Json, Session
+from purple_agent.model_usage import counted_in
 from purple_agent.pipeline import Pipeline, StageStep
 from purple_agent.process.checkpoint import Checkpoint, CheckpointStore
 from purple_agent.process.machine import State
@@ -39,6 +40,8 @@ class TracedAnswer:
     trace_id: str
     steps: tuple[StageStep, ...] = ()
     calls: tuple[ToolStep, ...] = ()
+    usage: Mapping[str, float] | None = None
+    """The usage of language models; None where none is there to be used, or nothing is known."""
 
     def trace(self) -> dict[str, Any]:
         """Return the ResponseTrace, which has no steps for a repeated message."""
@@ -55,6 +58,7 @@ class ReferenceAgent:
         prepare: Does the slow imports ahead of the first reply; called in a thread.
         close: Called in order at the end, to close everything else.
         new_id: Makes the ids of traces.
+        uses_models: Language models may be called, so answers say what they used.
     """
 
     def __init__(
@@ -66,6 +70,7 @@ class ReferenceAgent:
         prepare: Callable[[], object] = lambda: None,
         close: Sequence[Callable[[], Awaitable[None]]] = (),
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        uses_models: bool = False,
     ) -> None:
         self._pipeline = pipeline
         self._store = store
@@ -73,6 +78,7 @@ class ReferenceAgent:
         self._prepare = prepare
         self._close = tuple(close)
         self._new_id = new_id
+        self._uses_models = uses_models
 
     async def prepare(self) -> None:
         """Do the slow imports; replies are possible before that ends."""
@@ -96,12 +102,17 @@ class ReferenceAgent:
             known = session.answered.get(incoming.message_id)
             if known is not None:
                 return TracedAnswer(answer=known, trace_id=self._new_id())
-            with using_cache(session.read), collect_tool_steps() as calls:
+            counting = counted_in(session.usage)
+            with using_cache(session.read), counting, collect_tool_steps() as calls:
                 answer, steps = await self._answer(incoming, session)
             _keep(session, incoming.message_id, answer)
             await self._save(session)
             return TracedAnswer(
-                answer=answer, trace_id=self._new_id(), steps=steps, calls=tuple(calls)
+                answer=answer,
+                trace_id=self._new_id(),
+                steps=steps,
+                calls=tuple(calls),
+                usage=session.usage.take() if self._uses_models else None,
             )
 
     async def _answer(

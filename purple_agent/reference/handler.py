@@ -15,6 +15,7 @@ from a2a.utils.errors import InvalidParamsError
 
 from purple_agent.case import Incoming
 from purple_agent.handler import TasklessHandler, read_turn
+from purple_agent.model_usage import USAGE_KEY
 from purple_agent.reference.agent import ReferenceAgent
 from purple_agent.teams.peers import metadata_of
 from purple_agent.teams.tracing import TRACEABILITY_KEY, TRACEABILITY_URI
@@ -53,6 +54,8 @@ class ReferenceHandler(TasklessHandler):
         reply = new_text_message(replied.answer.text, context_id=turn.context_id)
         about = {**replied.answer.metadata, "kind": replied.answer.kind}
         reply.metadata.update({ABOUT_KEY: about})
+        if replied.usage:
+            reply.metadata.update({USAGE_KEY: dict(replied.usage)})
         if TRACEABILITY_URI in context.requested_extensions:
             reply.metadata.update({TRACEABILITY_KEY: replied.trace()})
             reply.extensions.append(TRACEABILITY_URI)

@@ -93,6 +93,7 @@ def build_agent(
         checkpoints=checkpoints,
         prepare=parts.prepare,
         close=(http.aclose, *parts.close),
+        uses_models=parts.complete is not None,
     )
 
 

@@ -46,6 +46,8 @@ from tau_bridge.a2a.replies import (
     UnreadablePartError,
 )
 from tau_bridge.a2a.traceability import find_response_traces
+from tau_bridge.a2a.turn_usage import Place, TurnUsage
+from tau_bridge.a2a.usage import ReportedUsage
 from tau_bridge.errors import (
     AgentError,
     AgentProtocolError,
@@ -252,6 +254,9 @@ class Conversation:
         self._metadata = metadata
         self._open_task_id: str | None = None
         self._known_artifacts: dict[str, tuple[bytes, ...]] = {}
+        self._known_usage: dict[Place, ReportedUsage] = {}
+        self._usage = ReportedUsage()
+        """The usage that the agent reports for the turn."""
         self._chars = 0
         self._busy = False
         self._closed = False
@@ -303,6 +308,7 @@ class Conversation:
     async def _send_recorded(self, text: str) -> Reply:
         url = self._connection.url
         attributes = {"agent_url": url}
+        self._usage = ReportedUsage()
         current = Exchange(url=url, max_bytes=self._limits.max_reply_bytes)
         opened = self._recorder.begin(
             call_type=CallType.AGENT, caller=self._caller, callee=self._callee, request_text=text
@@ -314,21 +320,39 @@ class Conversation:
                 reply = await self._turn(opened, events, attributes)
             except AgentError as exc:
                 self._note_exchange(current, attributes)
-                opened.end(error=f"{type(exc).__name__}: {exc}", attributes=attributes)
+                self._end(opened, attributes, error=f"{type(exc).__name__}: {exc}")
                 await self._settle(events)
                 raise
             except asyncio.CancelledError:
-                opened.end(error="cancelled", attributes=attributes)
+                self._end(opened, attributes, error="cancelled")
                 raise
             except BaseException as exc:
-                opened.end(error=f"{type(exc).__name__} in the messenger", attributes=attributes)
+                self._end(opened, attributes, error=f"{type(exc).__name__} in the messenger")
                 raise
             self._note_exchange(current, attributes)
             shown = self._connection.redact(reply.as_text())
-            opened.end(response_text=shown, attributes=attributes)
+            self._end(opened, attributes, response=shown)
             self._take_reports(reply, opened.step_id, current.received_bytes)
             await self._settle(events)
         return replace(reply, step_id=opened.step_id)
+
+    def _end(
+        self,
+        opened: OpenStep,
+        attributes: Mapping[str, str],
+        *,
+        response: str | None = None,
+        error: str | None = None,
+    ) -> None:
+        """End the step, with what the agent reports to have used: also where the turn failed."""
+        usage = self._usage
+        opened.end(
+            response_text=response,
+            error=error,
+            cost=usage.cost,
+            total_tokens=usage.total_tokens,
+            attributes={**attributes, **usage.attributes()},
+        )
 
     def _take_reports(self, reply: Reply, step_id: str, reply_bytes: int) -> None:
         """Keep the reports of a reply, as long as they are not too many for one conversation."""
@@ -357,7 +381,8 @@ class Conversation:
     ) -> Reply:
         url = self._connection.url
         known = self._known_artifacts if self._open_task_id else {}
-        fold = ReplyFold(known_artifacts=known)
+        known_usage = self._known_usage if self._open_task_id else {}
+        fold = ReplyFold(known_artifacts=known, usage=TurnUsage(known_usage))
         try:
             async with asyncio.timeout(self._limits.timeout_s):
                 await self._fold(opened, events, fold, attributes)
@@ -543,6 +568,8 @@ class Conversation:
         waits = fold.state == INPUT_REQUIRED
         self._open_task_id = fold.task_id if waits else None
         self._known_artifacts = fold.artifact_contents() if waits else {}
+        self._known_usage = fold.usage.places() if waits else {}
+        self._usage = fold.usage.total()
         named = {"context_id": self.context_id, "task_id": fold.task_id, "state": fold.state}
         attributes.update({key: value for key, value in named.items() if value})
 

@@ -22,6 +22,7 @@ from a2a.helpers import get_data_parts
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
 
 from tau_bridge.a2a.adk import advice, missed_function
+from tau_bridge.a2a.turn_usage import TurnUsage
 from tau_bridge.integers import restore_integers
 
 if TYPE_CHECKING:
@@ -91,9 +92,20 @@ def state_name(state: int) -> str:
 
 
 class ReplyFold:
-    """Takes the events of one turn, one by one."""
+    """Takes the events of one turn, one by one.
 
-    def __init__(self, *, known_artifacts: Mapping[str, tuple[bytes, ...]] | None = None) -> None:
+    Args:
+        known_artifacts: The contents that artifacts of a continued task had before.
+        usage: Takes what the agent reports to have used.
+    """
+
+    def __init__(
+        self,
+        *,
+        known_artifacts: Mapping[str, tuple[bytes, ...]] | None = None,
+        usage: TurnUsage | None = None,
+    ) -> None:
+        self.usage = usage or TurnUsage()
         self._known = dict(known_artifacts or {})
         self._artifacts: dict[str, _Chunks] = {}
         self._message: Message | None = None
@@ -115,6 +127,7 @@ class ReplyFold:
         Raises:
             UnreadablePartError: Its metadata is not JSON.
         """
+        self.usage.add(event)
         if event.HasField("message"):
             if self._is_at_work(event.message.task_id):
                 self._interim = event.message

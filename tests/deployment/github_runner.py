@@ -146,12 +146,15 @@ class Comments:
 
     def refusal(self, request):
         self.requests.append(f"{request.method} {request.url.path}")
-        if request.headers["authorization"] != f"Bearer {self.token}":
+        if not self.is_known(request):
             return JSONResponse({"message": "Bad credentials"}, status_code=401)
         if self.forbidden and request.method != "GET":
             message = {"message": "Resource not accessible by integration"}
             return JSONResponse(message, status_code=403)
         return None
+
+    def is_known(self, request):
+        return request.headers["authorization"] == f"Bearer {self.token}"
 
     async def listed(self, request: Request):
         if refusal := self.refusal(request):

@@ -26,6 +26,7 @@ from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import Intent, Situation
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import RefusalCode
+from adk_agent.results.agent_usage import AgentUsage, TrialUsage
 from adk_agent.results.comparison import AgentComparison, RunComparison
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.leaderboard import leaderboard_row
@@ -159,6 +160,8 @@ def report_of_one_scored_trial():
                 HeadlineRow,
                 TaskRow,
                 TrialRow,
+                TrialUsage,
+                AgentUsage,
                 TeamRow,
                 FindingCount,
                 TrialEvaluations,
@@ -407,12 +410,16 @@ def test_every_public_name_of_the_package_is_explained():
 
 def test_every_picture_is_made_by_the_script_and_shown_on_a_page():
     pictures = {path.name for path in (DOCS / "images").iterdir()}
-    script = (ROOT / "scripts" / "report_images.py").read_text()
-    assert pictures == set(re.findall(r"[\w-]+\.png", script))
+    scripts = (ROOT / "scripts" / name for name in ("report_images.py", "demo.py"))
+    name_of_picture = r"[\w-]+\.(?:png|svg|webm)\b"
+    made = {name for script in scripts for name in re.findall(name_of_picture, script.read_text())}
     pages = [*DOCS.rglob("*.md"), ROOT / "README.md"]
     shown = {
-        name for page in pages for name in re.findall(r"images/([\w-]+\.png)", page.read_text())
+        name
+        for page in pages
+        for name in re.findall(rf"images/({name_of_picture})", page.read_text())
     }
+    assert pictures == made
     assert pictures == shown
 
 

@@ -26,6 +26,7 @@ class ScriptedModel(BaseLlm):
         answers: The answers in turn, instead; the last one is repeated.
         reply: Makes the answer from what it was asked, instead.
         hangs: It never answers.
+        usage: What each answer says that it took.
     """
 
     model: str = "scripted"
@@ -33,6 +34,7 @@ class ScriptedModel(BaseLlm):
     answers: list[Step] = Field(default_factory=list)
     reply: Callable[[LlmRequest], Step] | None = None
     hangs: bool = False
+    usage: types.GenerateContentResponseUsageMetadata | None = None
     asked: list[LlmRequest] = Field(default_factory=list)
 
     async def generate_content_async(
@@ -50,11 +52,17 @@ class ScriptedModel(BaseLlm):
         if step is None:
             raise ConnectionError("sk-secret-key is refused")
         if isinstance(step, str):
-            yield LlmResponse(content=model_says(step), finish_reason=types.FinishReason.STOP)
+            yield LlmResponse(
+                content=model_says(step),
+                finish_reason=types.FinishReason.STOP,
+                usage_metadata=self.usage,
+            )
             return
         call = types.FunctionCall(name=step["tool"], args=step["args"])
         parts = [types.Part(function_call=call)]
-        yield LlmResponse(content=types.Content(role="model", parts=parts))
+        yield LlmResponse(
+            content=types.Content(role="model", parts=parts), usage_metadata=self.usage
+        )
 
     @property
     def calls(self) -> int:

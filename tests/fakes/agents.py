@@ -104,11 +104,15 @@ class _ScriptedExecutor(AgentExecutor):
         reply_transport: ReplyTransport,
         state: FinalState,
         new_context: bool,
+        metadata: Mapping[str, Any] | None,
+        update_metadata: Mapping[str, Any] | None,
     ) -> None:
         self._reply_fn = reply_fn
         self._reply_transport = reply_transport
         self._state = state
         self._new_context = new_context
+        self._metadata = dict(metadata or {})
+        self._update_metadata = dict(update_metadata or {}) or None
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         if context.message is None:
@@ -120,7 +124,9 @@ class _ScriptedExecutor(AgentExecutor):
         parts = _parts(content, data_as_text=self._reply_transport == "artifact_text")
         if self._reply_transport == "message":
             context_id = str(uuid.uuid4()) if self._new_context else task.context_id
-            await event_queue.enqueue_event(new_message(parts, context_id=context_id))
+            message = new_message(parts, context_id=context_id)
+            message.metadata.update(self._metadata)
+            await event_queue.enqueue_event(message)
             return
         if context.current_task is None:
             await event_queue.enqueue_event(task)
@@ -131,7 +137,8 @@ class _ScriptedExecutor(AgentExecutor):
     async def _finish(self, updater: TaskUpdater, parts: list[Part]) -> None:
         state = _STATES[self._state]
         if self._reply_transport == "status" or self._state != "completed":
-            await updater.update_status(state, message=updater.new_agent_message(parts))
+            message = updater.new_agent_message(parts, metadata=self._metadata)
+            await updater.update_status(state, message=message, metadata=self._update_metadata)
             return
         if self._reply_transport == "artifact_chunks":
             chunks = [
@@ -140,10 +147,12 @@ class _ScriptedExecutor(AgentExecutor):
                 for at in range(0, len(part.text), 4)
             ]
             for index, chunk in enumerate(chunks):
-                await updater.add_artifact([chunk], artifact_id="reply", append=index > 0)
+                await updater.add_artifact(
+                    [chunk], artifact_id="reply", append=index > 0, metadata=self._metadata
+                )
         else:
-            await updater.add_artifact(parts, name="reply")
-        await updater.update_status(state)
+            await updater.add_artifact(parts, name="reply", metadata=self._metadata)
+        await updater.update_status(state, metadata=self._update_metadata)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         if context.current_task is not None:
@@ -176,6 +185,8 @@ def scripted_agent(
     streaming: bool = True,
     interface_url: str | None = None,
     new_context: bool = False,
+    metadata: Mapping[str, Any] | None = None,
+    update_metadata: Mapping[str, Any] | None = None,
 ) -> Starlette:
     """A real a2a-sdk agent that answers with `reply_fn(text, context_id)`.
 
@@ -192,6 +203,8 @@ def scripted_agent(
         streaming: Whether the card promises streaming.
         interface_url: The address in the card, instead of the real one.
         new_context: With `message`: every reply names a context id that nobody asked for.
+        metadata: Go along with the message or the artifact of every reply.
+        update_metadata: Go along with the last update of every task's status.
     """
     options: dict[str, Any] = {
         "name": name,
@@ -201,7 +214,9 @@ def scripted_agent(
         "interface_url": interface_url,
     }
     handler = DefaultRequestHandler(
-        agent_executor=_ScriptedExecutor(reply_fn, reply_transport, state, new_context),
+        agent_executor=_ScriptedExecutor(
+            reply_fn, reply_transport, state, new_context, metadata, update_metadata
+        ),
         task_store=InMemoryTaskStore(),
         agent_card=card_for("http://127.0.0.1/", **options),
     )

@@ -30,15 +30,12 @@ def programs(shared):
     path = str(shared / "socket")
     with (shared / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        user, process = _entered(path), None
+        user = _entered(path)
         if user is None:
-            process = _started(path)
+            _start(path)
             user = _entered(path)
             _write_stand_ins(shared, path)
-    with contextlib.ExitStack() as stack:
-        if process is not None:
-            stack.enter_context(process)  # waits for it
-        stack.enter_context(user)
+    with user:
         yield shared
 
 
@@ -54,14 +51,13 @@ def _entered(path):
     return user
 
 
-def _started(path):
+def _start(path):
     Path(path).unlink(missing_ok=True)
     command = [sys.executable, str(HERE / "parent.py"), path]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd="/", text=True
-    )
-    assert process.stdout.readline() == "ready\n"
-    return process
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
 
 
 def _write_stand_ins(folder, path):

@@ -252,6 +252,8 @@ def main():
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen(64)
+        if os.fork():
+            os._exit(0)  # whoever started this waits for no other user
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         program = Parent(listener).program()

@@ -44,10 +44,16 @@ _AFTER = (
     "duration_ms",
     "total_tokens",
     "cost",
+    "agent_prompt_tokens",
+    "agent_completion_tokens",
+    "agent_total_tokens",
+    "agent_cost",
     "trace_id",
     "data_source",
     "data_revision",
 )
+_REPORTED = ("prompt_tokens", "completion_tokens", "total_tokens", "cost")
+"""The figures that agents report of their own models, in columns of their own."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -104,13 +110,14 @@ def _lines(run: PlayedRun, header: Sequence[str]) -> Iterator[str]:
 
 
 def _values(row: TrialRow) -> dict[str, Any]:
-    why = row.diagnosis
+    why, reported = row.diagnosis, row.agent_usage
     given: Mapping[str, Any] = row.model_dump(
         include={*_BEFORE, *_AFTER} - {"reward_basis"}, exclude={"diagnosis"}
     )
     return {
         **{_column(name): value for name, value in row.reward_breakdown.items()},
         **given,
+        **{f"agent_{name}": getattr(reported, name, None) for name in _REPORTED},
         "repair_kinds": counted(row.repair_kinds),
         "passed": row.passed if row.status == "scored" else None,
         "reward_basis": " ".join(row.basis),

@@ -1,7 +1,7 @@
 """packed: one trial's conversation, timeline and evidence, small enough to stand in the page.
 
-What comes out is base64 of raw deflate of JSON; `templates/page.js` reads it and says, at its head,
-which keys it knows. Every text in it is `plain`; every list and text has a bound.
+What comes out is base64 of raw deflate of JSON; `templates/script/` reads it, and says at the head of
+`dom.js` which keys it knows. Every text in it is `plain`; every list and text has a bound.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from adk_agent.present.page.evidence import citations
+from adk_agent.present.page.repairs import repair_sentences
+from adk_agent.present.page.step_usage import usage_rows
 from adk_agent.present.page.texts import clipped, plain
 from adk_agent.present.page.timeline import timeline
 from adk_agent.runs.store import TrialRecord
@@ -46,17 +49,22 @@ def trial_json(record: TrialRecord, writes: Callable[[str], bool]) -> _Json:
     """Return what the page shows of one trial when it is opened; `writes` as in `packed`."""
     row = record.row
     diagnosis = row.diagnosis
+    items = list(_items(record, writes))
+    missing = [
+        {"name": each.name, "by": each.requestor, "args": _arguments(each.expected)}
+        for each in _differences(diagnosis)
+        if each.how == "missing"
+    ]
     return {
         "why": _why(diagnosis) if diagnosis is not None else None,
+        "cited": citations(record, items, missing),
+        "repairs": repair_sentences(row.repair_kinds),
+        "usage": list(usage_rows(record.trace)),
         "components": [_component(each, row.basis) for each in row.components],
-        "items": list(_items(record, writes)),
+        "items": items,
         "left_out": max(0, len(record.messages) - MOST_MESSAGES),
-        "missing": [
-            {"name": each.name, "by": each.requestor, "args": _arguments(each.expected)}
-            for each in _differences(diagnosis)
-            if each.how == "missing"
-        ],
-        "timeline": timeline(record.trace),
+        "missing": missing,
+        "timeline": timeline(record.trace, record.roster or ()),
         "evaluations": [_evaluation(each) for each in record.evaluations],
         "problems": list(record.trace_problems[:MOST_LISTED]),
     }

@@ -37,10 +37,18 @@ if TYPE_CHECKING:
 
 TEMPLATES = "adk_agent.present.page"
 """The package with the page's templates."""
+_STYLES = ("style.css", "panel.css", "team.css")
+_SCRIPTS = ("dom", "reasons", "waterfall", "turns", "sheet", "calls", "team")
+"""The parts of the page's script, in the order in which they are joined."""
 
 
 def render(
-    report: EvaluationReport, found: Gathered, manifest: RunManifest | None, lookup: Lookup
+    report: EvaluationReport,
+    found: Gathered,
+    manifest: RunManifest | None,
+    lookup: Lookup,
+    *,
+    list_address: str | None = None,
 ) -> str:
     """Render the page.
 
@@ -49,6 +57,7 @@ def render(
         found: What was gathered from its conversations.
         manifest: What it was begun with; None where that is gone.
         lookup: Tells what components mean.
+        list_address: The address of the list of runs; None where the page stands alone.
     """
     rows = scores(report)
     names = [participant.address for participant in report.plan.participants]
@@ -81,6 +90,7 @@ def render(
             not_shown=not_shown(report, found),
             recipe=recipe(report, manifest),
             participants=names,
+            list_address=list_address,
         )
     )
 
@@ -88,7 +98,7 @@ def render(
 @cache
 def environment() -> Environment:
     """Return the templates, in which every text is escaped."""
-    style, script = asset("style.css"), asset("page.js")
+    style, script = page_style(), page_script()
     environment = escaping_environment(TEMPLATES)
     environment.globals.update(
         all_classes=CLASSES,
@@ -100,6 +110,17 @@ def environment() -> Environment:
         script_hash=content_hash(script),
     )
     return environment
+
+
+def page_style() -> str:
+    """Return the style of a run's page."""
+    return "\n".join(map(asset, _STYLES))
+
+
+def page_script() -> str:
+    """Return the script of a run's page: all parts as one, whose names no other script sees."""
+    parts = "\n".join(asset(f"script/{name}.js") for name in _SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def escaping_environment(*packages: str) -> Environment:

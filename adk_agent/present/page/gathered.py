@@ -8,53 +8,17 @@ from dataclasses import dataclass, field
 
 from adk_agent.present.page.conversations import packed
 from adk_agent.present.page.lookup import Lookup
+from adk_agent.present.page.team_calls import TeamCalls, calls_between_agents
 from adk_agent.results.summary import TrialKey
 from adk_agent.runs.store import TrialRecord
 from evals.base import Evaluation
-from evals.trace import ASSESSOR, NOT_BELIEVED, CallType, InteractionStep, Provenance
+from evals.trace import ASSESSOR
 
 MOST_PACKED_CHARS = 14_000_000
 """The limit of all conversations together, which keeps a page below 20 MB."""
-MOST_EDGES = 5_000
-"""Pairs of agents of one participant that are counted; agents name each other as they like."""
 WEAK_SPOTS = ("bottleneck", "over_centralized")
 """Findings about single agents that the picture of a team marks."""
 _GRAPH = "graph"
-
-
-@dataclass(kw_only=True)
-class Calls:
-    """Calls from one agent to another, in all trials of a team."""
-
-    calls: int = 0
-    observed: int = 0
-    """Calls that the assessor saw itself; participants reported the others."""
-    failed: int = 0
-
-
-@dataclass(kw_only=True)
-class TeamCalls:
-    """The calls between the agents behind one participant in one domain."""
-
-    trials: int = 0
-    edges: dict[tuple[str, str], Calls] = field(default_factory=dict)
-    edges_left_out: int = 0
-    """Calls of pairs beyond the bound."""
-    members: set[str] = field(default_factory=set)
-    """All of the roster; nobody where it is unknown."""
-    weak_spots: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Finding and agent, by the number of trials."""
-
-    def add(self, step: InteractionStep, callee: str) -> None:
-        """Count one call between agents."""
-        pair = step.caller, callee
-        if pair not in self.edges and len(self.edges) >= MOST_EDGES:
-            self.edges_left_out += 1
-            return
-        calls = self.edges.setdefault(pair, Calls())
-        calls.calls += 1
-        calls.observed += step.provenance is Provenance.OBSERVED
-        calls.failed += step.error is not None
 
 
 @dataclass(kw_only=True)
@@ -125,16 +89,10 @@ def _see_calls(found: Gathered, record: TrialRecord) -> None:
     participant = record.row.participant
     team = found.teams[participant, record.row.domain]
     team.trials += 1
-    roster = set(record.roster or ())
+    roster = record.roster or ()
     team.members.update(roster)
-    calls = [
-        step
-        for step in record.trace.steps
-        if step.call_type is CallType.AGENT and NOT_BELIEVED not in step.additional_attributes
-    ]
-    entry = _entry(calls, roster)
-    for step in calls:
-        team.add(step, entry if entry and _is_addressed(step, roster) else step.callee)
+    for step, callee in calls_between_agents(record.trace, roster):
+        team.add(step, callee)
         if step.caller != ASSESSOR:
             continue
         if step.error is not None:
@@ -144,20 +102,6 @@ def _see_calls(found: Gathered, record: TrialRecord) -> None:
     for evaluation in record.evaluations:
         if evaluation.evaluator == _GRAPH:
             team.weak_spots.update(_weak_spots(evaluation))
-
-
-def _is_addressed(step: InteractionStep, roster: set[str]) -> bool:
-    """Tell whether the team was called by its address instead of by the name of a member."""
-    return bool(roster) and step.from_outside and step.callee not in roster
-
-
-def _entry(calls: Iterable[InteractionStep], roster: set[str]) -> str | None:
-    """Return the member that answers at the team's address: the caller inside of such a call."""
-    outside = {step.step_id for step in calls if _is_addressed(step, roster)}
-    return next(
-        (each.caller for each in calls if each.parent_step_id in outside and each.caller in roster),
-        None,
-    )
 
 
 def _weak_spots(graph: Evaluation) -> set[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adk_agent.present.page import texts
+from adk_agent.results.agent_usage import AgentUsage
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import OverallRow, ReferenceScore, ScoreRow, SummaryRow
 from adk_agent.results.tables import OVERALL, counted, domain_label
@@ -53,6 +54,8 @@ class Score:
     user: str
     repairs: str
     """The repairs of replies, by kind."""
+    agent_usage: AgentUsage | None
+    """As the agent reports it of its own models; None if it reports no tokens and no cost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +130,9 @@ def _score(row: OverallRow | SummaryRow, domain: str) -> Score:
         else texts.interval(over.low, over.high, signed=True),
         user=row.user if isinstance(row, SummaryRow) else "",
         repairs=counted(row.repair_kinds),
+        agent_usage=row.agent_usage
+        if row.agent_usage is not None and row.agent_usage.trials
+        else None,
     )
 
 

@@ -67,6 +67,23 @@ def duration(ms: float | None) -> str:
     return f"{ms / 60_000:.1f} min"
 
 
+def rounded(number: int) -> str:
+    """Return a large number with three digits or so, such as 1.2k."""
+    if number < 1_000:
+        return str(number)
+    for unit, name in ((1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G")):
+        if number < 999.5 * unit:
+            return f"{number / unit:.3g}{name}"
+    return f"{number / 1_000_000_000:,.0f}G"
+
+
+def dollars(cost: float | None) -> str:
+    """Return a cost in US dollars; a dash where it is unknown."""
+    if cost is None:
+        return NONE
+    return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+
+
 def count(number: int, one: str, several: str | None = None) -> str:
     """Return a number with its noun."""
     return f"{number:,} {one if number == 1 else several or one + 's'}"

@@ -1,4 +1,4 @@
-"""timeline: the steps of a trace by time, each in the lane of its callee."""
+"""timeline: the steps of a trace as a tree with their times, as the page keeps them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from adk_agent.present.page.step_tree import shown_steps
+from adk_agent.present.page.team_calls import calls_between_agents
 from adk_agent.present.page.texts import clipped
 from evals.trace import (
     ASSESSOR,
@@ -17,30 +19,37 @@ from evals.trace import (
     Trace,
 )
 
-MOST_STEPS = 600
-MOST_LANES = 60
 MOST_STEP_TEXT = 1_500
 
 
-def timeline(trace: Trace) -> dict[str, Any]:
-    """Lanes in the order of their first step, and the steps with their times in milliseconds.
+def timeline(trace: Trace, roster: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the callees, and the steps as `shown_steps` orders them, with times in milliseconds.
 
-    Steps that nobody timed, and those beyond the bounds, are counted.
+    Steps that nobody timed are counted, and so are those beyond the bounds.
+
+    Args:
+        trace: The steps of one trial.
+        roster: All members of the team, as for `calls_between_agents`.
     """
-    timed = [(step.start_time, step) for step in trace.steps if step.start_time is not None]
-    span = _span([step for _, step in timed])
+    shown = shown_steps(trace)
+    span = _span([step for step, _ in shown if step.start_time is not None])
+    drawn_as = {step.step_id: callee for step, callee in calls_between_agents(trace, roster)}
     lanes: dict[str, int] = {}
-    steps: list[dict[str, Any]] = []
-    for _, step in sorted(timed, key=lambda each: (each[0], each[1].step_id)):
-        if len(steps) >= MOST_STEPS or (step.callee not in lanes and len(lanes) >= MOST_LANES):
-            continue
-        lane = lanes.setdefault(step.callee, len(lanes))
-        steps.append(_step(step, lane, span))
+    steps = []
+    for step, depth in shown:
+        told = _step(step, lanes.setdefault(step.callee, len(lanes)), span)
+        optional = {
+            "depth": depth or None,
+            "tokens": step.total_tokens,
+            "cost": step.cost,
+            "team": drawn_as.get(step.step_id),
+        }
+        steps.append(told | {name: each for name, each in optional.items() if each is not None})
     return {
         "lanes": list(lanes),
         "steps": steps,
-        "untimed": len(trace.steps) - len(timed),
-        "left_out": len(timed) - len(steps),
+        "untimed": sum(step.start_time is None for step, _ in shown),
+        "left_out": len(trace.steps) - len(shown),
     }
 
 

@@ -54,9 +54,17 @@ def write_page(
 
 
 def page_text(
-    results_dir: Path, run_id: str, *, benchmarks: Benchmarks, secrets: Iterable[SecretStr] = ()
+    results_dir: Path,
+    run_id: str,
+    *,
+    benchmarks: Benchmarks,
+    secrets: Iterable[SecretStr] = (),
+    list_address: str | None = None,
 ) -> str:
-    """Return the page of a run as text. Arguments and errors as of `write_page`."""
+    """Return the page of a run as text. Arguments and errors as of `write_page`.
+
+    `list_address` is where a link back to the list of runs leads; None: there is no such link.
+    """
     _, unredacted = results_so_far(results_dir, run_id)
     redactor = ModelRedactor(secrets)
     report = redactor.model(unredacted)
@@ -64,7 +72,8 @@ def page_text(
     has_manifest = (directory / MANIFEST).exists()
     manifest = redactor.model(load_manifest(results_dir, run_id)) if has_manifest else None
     lookup = Lookup(benchmarks=benchmarks)
-    return render(report, _gathered(directory, report, redactor, lookup), manifest, lookup)
+    found = _gathered(directory, report, redactor, lookup)
+    return render(report, found, manifest, lookup, list_address=list_address)
 
 
 def _target(out: Path | None, directory: Path) -> Path:

@@ -23,6 +23,7 @@ from typing import Any
 import httpx
 
 from purple_agent.errors import UsageError
+from purple_agent.model_usage import note_call
 from purple_agent.reasoners.model.completion import (
     MAX_CALLS,
     Completed,
@@ -80,6 +81,7 @@ class BrainOs:
                 completed = await self._ask(body)
         except (httpx.HTTPError, TimeoutError) as error:
             raise ModelCallError(f"BrainOS could not be called: {type(error).__name__}") from error
+        note_call(None, None, None)  # its usage has no parts, and no price is known
         tokens = completed.tokens or estimate_tokens(messages, completed.content)
         return replace(completed, tokens=tokens)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from purple_agent.json_values import depth_exceeds, read_json
+from purple_agent.model_usage import note_call
 from purple_agent.reasoners.model.errors import ModelAnswerError, ModelCallError, ToolsRefusedError
 from purple_agent.reasoners.model.library import load_litellm
 from purple_agent.settings import ModelChoice
@@ -120,6 +121,7 @@ class LiteLlmCompletion:
                     kind = ToolsRefusedError if refused else ModelCallError
                     raise kind(_explain(choice, error)) from None
             await self._sleep(PAUSE_S * 2**attempt)
+        note_call(*_usage(response, litellm))
         return _read(response, choice, messages)
 
     async def _attempt(
@@ -191,6 +193,22 @@ def _explain(choice: ModelChoice, error: Exception) -> str:
         first_line = first_line.replace(choice.api_key.get_secret_value(), "***")
     text = _KEY.sub("***", first_line)[:300]
     return f"the language model {choice.name!r} could not be called: {type(error).__name__}: {text}"
+
+
+def _usage(response: Any, litellm: Any) -> tuple[int | None, int | None, float | None]:
+    """Return the tokens of prompt and answer, and the cost; None where they are not known.
+
+    litellm gives zero tokens to an answer without usage, which no call has.
+    """
+    usage = getattr(response, "usage", None)
+    prompt = getattr(usage, "prompt_tokens", None) or None
+    if prompt is None:
+        return None, None, None
+    try:
+        cost = float(litellm.completion_cost(completion_response=response))
+    except Exception:  # noqa: BLE001 - raised for every model without a known price
+        cost = None
+    return prompt, getattr(usage, "completion_tokens", None), cost
 
 
 def _read(response: Any, choice: ModelChoice, messages: Sequence[Message]) -> Completed:

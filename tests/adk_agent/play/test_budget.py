@@ -16,7 +16,7 @@ from adk_agent.runs.tracking import read_status
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import GraphEvaluator
 from evals.judge.evaluator import JudgeEvaluator
-from tests.fakes import serve
+from tests.fakes import scripted_agent, serve
 from tests.fakes.runtime import USAGE, chat_model
 
 PER_TRIAL = 7
@@ -173,6 +173,25 @@ async def test_what_an_agent_reports_of_its_own_spending_is_told_and_not_counted
         "agents reported 900 tokens and $2.50 of their own, which the budget does not count"
     ]
     assert report.trials[0].total_tokens == 2 * PER_TRIAL
+
+
+@pytest.mark.requirement("use:usage")
+async def test_an_agent_that_reports_a_billion_tokens_with_its_reply_ends_no_run(
+    deps_with, make_plan
+):
+    usage = {"usage": {"total_tokens": 10**9, "cost": 1000}}
+    asks = chat_model(lambda request: "###STOP###" if "No." in str(request) else "Please do.")
+    with (
+        serve(asks) as url,
+        serve(scripted_agent(lambda text, _: "No.", metadata=usage)) as agent,
+    ):
+        deps = deps_with(url=url, max_cost=1, max_tokens=100)
+        report = await evaluate(make_plan(agent), deps, request="r")
+    [trial] = report.trials
+    assert (report.status, trial.total_tokens) == ("complete", 2 * PER_TRIAL)
+    assert trial.agent_usage.total_tokens == 10**9 * trial.agent_usage.replies
+    [said] = said_by(report)
+    assert "of their own, which the budget does not count" in said
 
 
 async def test_what_the_judge_of_a_team_spends_counts(

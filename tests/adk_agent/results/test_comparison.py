@@ -3,6 +3,7 @@
 import pytest
 
 from adk_agent.core.errors import RequestError
+from adk_agent.results.agent_usage import TrialUsage
 from adk_agent.results.comparison import compare_runs
 from adk_agent.results.comparison_text import summary
 from tests.adk_agent.results.compared import (
@@ -89,6 +90,20 @@ def test_what_else_differs_is_told():
         "version of greenroom: 0 in the first run, 1 in the second",
         "run b is interrupted",
     )
+
+
+@pytest.mark.requirement("use:usage")
+def test_what_agents_report_of_tokens_and_cost_is_compared_for_a_trial():
+    def reporting(run_id, tokens, cost):
+        made = report(run_id, {NEW: {"a": [True, True]}})
+        usage = TrialUsage(replies=1, with_tokens=1, with_cost=1, total_tokens=tokens, cost=cost)
+        rows = tuple(row.model_copy(update={"agent_usage": usage}) for row in made.trials)
+        return made.model_copy(update={"trials": rows})
+
+    found = compare_runs(reporting("1", 1_500_000, 0.5), reporting("2", 1_200, 0.25))
+    text = summary(found)
+    assert "reported cost: 0.5 before, 0.25 now" in text
+    assert "reported tokens: 1,500,000 before, 1,200 now" in text
 
 
 def test_latencies_drift_over_the_common_tasks_alone():

@@ -5,6 +5,7 @@ import stat
 
 import pytest
 
+import greenroom
 from adk_agent.core.plan import Participant
 from adk_agent.runs import live
 from adk_agent.runs.jobs import TrialJob
@@ -32,6 +33,22 @@ def ask(recorder, text="hello"):
 def lines_of(folder, trace_id="t1"):
     text = (folder / "live" / f"{trace_id}.jsonl").read_text()
     return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.requirement("use:live")
+def test_a_whole_evaluation_can_be_read_while_it_goes_on_and_leaves_nothing_behind(tmp_path):
+    read_meanwhile = []
+
+    async def agent(message):
+        [kept] = tmp_path.glob("*/live/*.jsonl")
+        read_meanwhile.append(kept.read_text())
+        return '{"name": "respond", "arguments": {"content": "I cannot help with that."}}'
+
+    greenroom.evaluate(agent, "mock", tasks=["create_task_1"], offline=True, results_dir=tmp_path)
+    first = [json.loads(line) for line in read_meanwhile[0].splitlines()]
+    assert first[0]["task_id"] == "create_task_1"
+    assert "Important Meeting" in first[-1]["asked"]
+    assert [*tmp_path.glob("*/live")] == []
 
 
 @pytest.mark.requirement("use:live")

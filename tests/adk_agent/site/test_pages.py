@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
+from adk_agent.present.page.writing import write_page
 from adk_agent.site.access import Visitors
 from adk_agent.site.app import build_site
 from tests.adk_agent.present.page.kept_run import INSTALLED, RUN, keep_run, record, row, text_of
@@ -201,3 +202,12 @@ async def test_pages_have_no_inline_handlers_that_their_policy_forbids(folder):
             policy = answer.headers["content-security-policy"]
             assert "unsafe" not in policy
             assert "default-src 'none'" in policy
+
+
+async def test_a_served_run_leads_back_to_all_runs_and_its_file_does_not(folder):
+    async with client(folder) as site:
+        served = (await site.get("/runs/first")).text
+        assert '<a class="back" href="/">← All runs</a>' in served
+        assert (await site.get("/")).status_code == 200
+    written = write_page(folder, "first", benchmarks=INSTALLED).read_text(encoding="utf-8")
+    assert 'class="back"' not in written

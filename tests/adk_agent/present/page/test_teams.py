@@ -44,5 +44,18 @@ def test_a_team_called_by_its_address_is_drawn_with_the_member_that_answers_ther
     )
     whole = record(row("http://x.test", "one"), steps=steps, roster=("a", "lead"))
     page = page_of(keep_run(tmp_path, [whole]))
-    assert "<title>green-agent to lead: 1 call</title>" in page
+    assert "<title>green-agent to lead: 1 call, median 10 ms</title>" in page
     assert "2 agents, 1 call between them" in text_of(page)
+
+
+def test_the_table_has_time_tokens_and_cost_of_each_pair_and_says_of_how_many_calls(tmp_path):
+    steps = (
+        step(1, ASSESSOR, "lead"),
+        step(2, "lead", "a", lasts_ms=10, total_tokens=1_000, cost=0.5),
+        step(3, "lead", "a", lasts_ms=30),
+        step(4, "lead", "a", lasts_ms=900, error="it broke"),
+    )
+    page = page_of(keep_run(tmp_path, [record(row("http://x.test", "one"), steps=steps)]))
+    assert "lead a 3 3 0 1 20 ms 1,000 in 1 of them $0.5000" in text_of(page)
+    assert "<title>lead to a: 3 calls, median 20 ms, 1 failed, 1,000 tokens</title>" in page
+    assert all(f">{line}</tspan>" in page for line in ("3× 20 ms", "1 failed", "1k tokens"))
