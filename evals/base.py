@@ -25,7 +25,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from evals.outcome import TaskResult
+from evals.outcome import Outcome, TaskResult
 from evals.trace import Trace, Utterance
 
 
@@ -60,6 +60,8 @@ class EvaluationContext:
     """The right answer; None where it is unknown."""
     messages: tuple[Utterance, ...] = ()
     """What was said, where the trace is made of a log of messages: also what is no step."""
+    outcome: Outcome | None = None
+    """What the trial came to; None for a recorded trace."""
     departed_at: str | None = None
     """The step at which the work left the gold path for good; None where that is unknown."""
     earlier: tuple[Evaluation, ...] = ()

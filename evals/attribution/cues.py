@@ -51,6 +51,8 @@ _FINAL = re.compile(r"final answer\W{1,3}\s*(.+)", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
 MOST_WORDS = 40
 """Words of an answer; who first gave a longer one is not looked for."""
+MOST_CHECKED = 400
+"""Values of one log whose calculation is looked for, a few milliseconds each."""
 PLAN_GAP = 0.8
 """Share of the question's words that a plan may leave out before that is a sign."""
 _EXCERPT = 160
@@ -142,7 +144,7 @@ def contradicts(log: Log) -> Iterator[Found]:
         if not turn.is_own or turn.kind == "message":
             continue
         tools = by_tools[turn.agent]
-        for name, value in _new_rows(log, at):
+        for name, value in log.new_rows[at]:
             found = any(agrees(value, each) for each in tools.get(name, ()))
             others = (("its tool", tools), ("who told it", heard[turn.agent]))
             for source, rows in (("the task", given), *(() if found else others)):
@@ -167,15 +169,19 @@ def unfounded(log: Log) -> Iterator[Found]:
     """
     right = set(words_of(log.expected or ""))
     rows = [(set(words_of(name)), numbers_in(value)) for name, value in named_values(log.task)]
-    known = Known()
+    known, checked = Known(), 0
     by_tools: Rows = {}
     for at, turn in enumerate(log.turns):
         if turn.kind == "tool":
             add_rows(by_tools, named_values(turn.text))
         if turn.is_own and turn.kind != "message":
-            for name, value in _new_rows(log, at):
+            for name, value in log.new_rows[at]:
                 similar = any(numbers and words & set(words_of(name)) for words, numbers in rows)
-                odd = [] if set(words_of(value)) <= right else known.unexplained(value, sums=not similar)
+                checked += 1
+                if checked > MOST_CHECKED:
+                    return
+                is_right = set(words_of(value)) <= right
+                odd = [] if is_right else known.unexplained(value, sums=not similar)
                 if odd:
                     # What a tool is reported to have said, only its user vouches for.
                     looked_up = value in by_tools.get(name, ())
@@ -201,10 +207,10 @@ def wrong_value(log: Log) -> Iterator[Found]:
     right = {*words_of(log.expected), *given, *_STOP_WORDS}
     wrong = [word for word in dict.fromkeys(words_of(log.answer)) if word not in right]
     replies = [at for at, turn in enumerate(log.turns) if turn.kind == "reply"]
-    for word in wrong:
+    for word in wrong[:MOST_WORDS]:
         for at in replies:
             turn = log.turns[at]
-            row = next((row for row in _new_rows(log, at) if word in words_of(row[1])), None)
+            row = next((row for row in log.new_rows[at] if word in words_of(row[1])), None)
             if row is not None:
                 yield Found(
                     at=at,
@@ -263,15 +269,15 @@ def last_result(log: Log) -> Iterator[Found]:
 
 def new_values(log: Log) -> Iterator[Found]:
     """The turns that bring in values that nobody had given, by their number."""
-    seen = ""
+    seen: set[str] = set()
     counts: list[tuple[int, list[str]]] = []
     for at, turn in enumerate(log.turns):
         if turn.is_own and turn.kind != "request":
-            fresh = [v for v in dict.fromkeys(marked_values(turn.text)) if v and v not in seen]
+            fresh = [v for v in dict.fromkeys(marked_values(turn.text)) if v and not set(words_of(v)) <= seen]
             if turn.is_reply:  # in answers to calls, a capital letter only begins a sentence
                 fresh = [value for value in fresh if value[0].isdigit()]
             counts.append((at, fresh))
-        seen += f"\n{turn.text.lower()}\n{turn.plan.lower()}"
+        seen.update(words_of(turn.text), words_of(turn.plan))
     most = max((len(fresh) for _, fresh in counts), default=0)
     # Whoever is led reads pages to the leader: what is new in them is not made up.
     scale = 1.0 if log.leader is None else 0.1
@@ -367,14 +373,6 @@ CUES: Mapping[Cue, _Cue] = MappingProxyType(
     }
 )
 """Every cue with its weight. Those at the top show a fault, those at the bottom where one is likely."""
-
-
-def _new_rows(log: Log, at: int) -> Iterator[tuple[str, str]]:
-    """Yield the rows `name: value` that stand nowhere before a turn."""
-    before = {(n, v) for turn in log.turns[:at] if turn.kind != "tool" for n, v in named_values(turn.text)}
-    for row in named_values(log.turns[at].text):
-        if row not in before:
-            yield row
 
 
 def _went_on(log: Log, failed: Turn) -> bool:

@@ -18,6 +18,8 @@ FOLLOWS: Mapping[Cue, frozenset[Cue]] = {
 """Signs that also follow from another before them: what is calculated from a wrong value is wrong."""
 CONSEQUENCE = 0.25
 """The share of its weight that such a sign keeps."""
+LLM_CONFIRMED, LLM_NAMED = 6.0, 1.0
+"""The weight of a step that a model names, and says that the outcome hung on it, or did not."""
 FULL = 0.7
 """The least strength of a sign that others can follow from."""
 
@@ -40,17 +42,16 @@ def attribute(
             )
     if not found:
         return Attribution(reason="no step shows a sign of what went wrong")
-    ranked = sorted(found.items(), key=lambda each: (-_total(each[1]), each[0]))
     candidates = [
-        Candidate(
-            agent=agent,
-            step_id=step_id,
-            score=_total(signs),
-            signs=tuple(sorted(signs, key=lambda sign: -sign.weight)),
-        )
-        for (_, agent, step_id), signs in ranked
+        _candidate(agent, step_id, signs)
+        for (_, agent, step_id), signs in sorted(found.items(), key=lambda each: each[0])
     ]
-    return Attribution(candidates=tuple(candidates[:most]))
+    return Attribution(candidates=ranked(candidates, most))
+
+
+def ranked(candidates: Sequence[Candidate], most: int = MOST_CANDIDATES) -> tuple[Candidate, ...]:
+    """Return the candidates with the highest scores first; equal ones keep their order."""
+    return tuple(sorted(candidates, key=lambda each: -each.score)[:most])
 
 
 def _with_consequences(
@@ -67,9 +68,16 @@ def _with_consequences(
         yield cue, sign, CONSEQUENCE if follows else 1.0
 
 
-def _total(signs: Sequence[Sign]) -> float:
-    """Return the sum of the strongest sign of each cue: ten wrong values are one mistake."""
-    strongest: dict[Cue, float] = {}
+def _strongest(signs: Sequence[Sign]) -> tuple[Sign, ...]:
+    """Return the strongest sign of each cue: ten wrong values are one mistake."""
+    found: dict[Cue, Sign] = {}
     for sign in signs:
-        strongest[sign.cue] = max(sign.weight, strongest.get(sign.cue, 0.0))
-    return round(sum(strongest.values()), 4)
+        if sign.cue not in found or sign.weight > found[sign.cue].weight:
+            found[sign.cue] = sign
+    return tuple(sorted(found.values(), key=lambda sign: -sign.weight))
+
+
+def _candidate(agent: str, step_id: str, signs: Sequence[Sign]) -> Candidate:
+    kept = _strongest(signs)
+    score = round(sum(sign.weight for sign in kept), 4)
+    return Candidate(agent=agent, step_id=step_id, score=score, signs=kept)

@@ -10,8 +10,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
+from evals.attribution.values import named_values
 from evals.trace import NOT_BELIEVED, USER, CallType, InteractionStep, Provenance, Trace, Utterance
 
 MAX_TURNS = 5_000
@@ -84,7 +86,7 @@ class Log:
         """Return those who said something, in the order of their first words."""
         return list(dict.fromkeys(turn.agent for turn in self.turns if turn.is_own))
 
-    @property
+    @cached_property
     def leader(self) -> str | None:
         """Return the agent that has half of the turns or more in a chat; None if nobody leads."""
         said = Counter(turn.agent for turn in self.turns if turn.kind == "message")
@@ -93,10 +95,25 @@ class Log:
         agent, turns = said.most_common(1)[0]
         return agent if turns * 2 >= said.total() else None
 
-    @property
+    @cached_property
     def task(self) -> str:
         """Return what the user asked for."""
         return next((turn.text for turn in self.turns if turn.kind == "given"), "")
+
+    @cached_property
+    def new_rows(self) -> Sequence[Sequence[tuple[str, str]]]:
+        """Return for each turn its rows `name: value` that stand in none before it.
+
+        What tools say does not count, since their users pass it on.
+        """
+        seen: set[tuple[str, str]] = set()
+        found = []
+        for turn in self.turns:
+            rows = list(dict.fromkeys(named_values(turn.text)))
+            found.append([row for row in rows if row not in seen])
+            if turn.kind != "tool":
+                seen.update(rows)
+        return found
 
 
 def turns_of_trace(trace: Trace) -> list[Turn]:

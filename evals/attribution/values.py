@@ -10,7 +10,7 @@ from itertools import pairwise
 
 MAX_CHARS = 20_000
 """Characters of one text that are read."""
-MAX_NUMBERS = 150
+MAX_NUMBERS = 120
 """With more numbers at hand nearly everything can be calculated, so nothing is told from it."""
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?(?!\w)")
@@ -81,7 +81,7 @@ class Known:
             sums: Whether sums and differences count, which give small numbers by chance as well.
         """
         found = []
-        if len(self._numbers) <= MAX_NUMBERS:
+        if 1 < len(self._numbers) <= MAX_NUMBERS:  # of nothing given, nothing follows
             known = {_cents(each) for each in self._numbers}
             for number in numbers_in(text):
                 if not (_is_product(number, known) or (sums and _is_sum(number, known))):
