@@ -237,7 +237,8 @@ class PlayContext:
         user_model: Plays the user; None: rules do.
         tools: Serves tools to the agent; None unless the domain needs `tools`.
         embedding_model: Makes vectors of texts; None unless the domain needs `embeddings`.
-        trace: Returns the trace so far, with what agents reported of their own calls.
+        trace: Returns the trace of what was played, with what agents reported of their own calls;
+            nothing is asked of the agent after that.
     """
 
     seed: int

@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from adk_agent.core.embeddings import LiteLlmEmbedding
@@ -60,6 +60,7 @@ from tau_bridge.errors import (
     AgentSilentError,
     BridgeError,
 )
+from tau_bridge.otlp.inbox import RunSpans, TrialSpans
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tool_server import ToolServer
 from tau_bridge.trace_merging import Merged
@@ -118,6 +119,8 @@ class TrialDeps:
     """Served where a domain of the plan needs tools."""
     live: LiveConversations | None = None
     """Shows conversations while they go on; None where nobody can read them."""
+    spans: RunSpans | None = None
+    """Receives the spans of agents; None where nothing is received."""
 
     def watches_team(self, domain: str) -> bool:
         """Tell whether the calls between the members of a team are watched in a domain."""
@@ -148,11 +151,13 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     team = deps.teams[job.participant.address]
     trial = _Trial(job, deps, team)
     with metered() as meter:
-        async with team.turn() if deps.takes_turns else contextlib.nullcontext():
-            gone = deps.gone(job.participant.address)
-            if gone is not None:
-                return unplayed_trial(job, deps, gone)
-            await trial.play()
+        with trial.receiving_spans():
+            async with team.turn() if deps.takes_turns else contextlib.nullcontext():
+                gone = deps.gone(job.participant.address)
+                if gone is not None:
+                    return unplayed_trial(job, deps, gone)
+                await trial.play()
+            await trial.wait_for_spans()
         return await trial.record(meter)
 
 
@@ -169,6 +174,8 @@ class _Trial:
         self._recorder = recorder_of(job, deps, redact=team.redact)
         self._problems: tuple[str, ...] = ()
         self._duration_ms = 0.0
+        self._spans: TrialSpans | None = None
+        self._waited_for_spans = False
         self._played: Played | None = None
         self._result: TaskResult | None = None
         self._outcome: Outcome
@@ -189,6 +196,22 @@ class _Trial:
         finally:
             await self._conversation.aclose()
         self._duration_ms = round((clock.monotonic_s() - started_s) * 1000, 3)
+
+    @contextlib.contextmanager
+    def receiving_spans(self) -> Iterator[None]:
+        """Keep the spans of agents that come while the block lasts, if any are received."""
+        if self._deps.spans is None:
+            yield
+            return
+        with self._deps.spans.trial(self._recorder.trace_id) as self._spans:
+            yield
+
+    async def wait_for_spans(self) -> None:
+        """Wait once for spans that are still on their way, if the agent was asked anything."""
+        if self._deps.spans is None or self._waited_for_spans or not self._recorder.trace().steps:
+            return
+        await self._deps.spans.wait()
+        self._waited_for_spans = True
 
     def _opened_conversation(self) -> Conversation:
         job = self._job
@@ -214,7 +237,7 @@ class _Trial:
             if model is None
             else UserModel(name=model.spec.name, completion=model.seeded(job.seed)),
             tools=deps.tools,
-            trace=self._trace_so_far,
+            trace=self._whole_trace,
             embedding_model=None
             if embedding is None
             else EmbeddingModel(name=embedding.spec.name, embed=embedding),
@@ -223,13 +246,18 @@ class _Trial:
         async with watching:
             return await self._benchmark.play(self._ref, conversation, context)
 
-    async def _trace_so_far(self) -> Trace:
+    async def _whole_trace(self) -> Trace:
+        """Return the trace of what was played; nothing more may be asked of the agent."""
+        await self.wait_for_spans()
         return (await self._merged()).trace
 
     async def _merged(self) -> Merged:
-        trust = self._deps.trust_reported_steps
         return await merged_trace(
-            self._recorder, self._conversation, self._team, trust_reports=trust
+            self._recorder,
+            self._conversation,
+            self._team,
+            trust_reports=self._deps.trust_reported_steps,
+            spans=self._spans,
         )
 
     async def _scored(self, played: Played) -> tuple[TaskResult | None, Outcome]:

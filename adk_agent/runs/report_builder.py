@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.results.agent_usage import usage_warnings
 from adk_agent.requests.agents import TEAM_PREFIX
+from adk_agent.results.agent_usage import usage_warnings
 from adk_agent.results.headlines import headline_rows, replacing
 from adk_agent.results.pairs import agent_pairs
 from adk_agent.results.report import (

@@ -116,6 +116,8 @@ def test_a_request_that_cannot_be_used_is_exit_2(
         ["--timeout", "0"],
         ["--timeout", "nan"],
         ["--timeout", "inf"],
+        ["--otlp-port", "0"],
+        ["--otlp-grace", "nan"],
         ["--token", ""],
         ["--token", "a b"],
         ["--token", f"@{sys.executable}"],
