@@ -245,15 +245,26 @@ def wrong_value(text: str, draw: random.Random) -> str | None:
 def invented(text: str, draw: random.Random) -> str | None:
     """Add a value of a name that other members find, without any ground."""
     name = draw.choice(("refund", "total", "shipping", "compensation", "points earned", "arrival"))
-    value = "2026-12-24" if name == "arrival" else f"{draw.randint(200, 990)}.{draw.randint(10, 99)}"
+    value = (
+        "2026-12-24" if name == "arrival" else f"{draw.randint(200, 990)}.{draw.randint(10, 99)}"
+    )
     if name == "points earned":
         value = str(draw.randint(1000, 9000))
-    rows = [line for line in text.splitlines() if line.startswith("- ") and not line.startswith(f"- {name}:")]
+    rows = [
+        line
+        for line in text.splitlines()
+        if line.startswith("- ") and not line.startswith(f"- {name}:")
+    ]
     return "\n".join(["Known so far:", *rows, f"- {name}: {value}"])
 
 
 def _other(value: str, draw: random.Random) -> str | None:
-    words = {"accepted": "refused", "refused": "accepted", "covered": "not covered", "not covered": "covered"}
+    words = {
+        "accepted": "refused",
+        "refused": "accepted",
+        "covered": "not covered",
+        "not covered": "covered",
+    }
     if value in words:
         return words[value]
     digits = [found.start() for found in re.finditer(r"\d", value)]
@@ -333,7 +344,9 @@ async def cases(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--team", action="append", choices=TEAMS, help="only this team; may be repeated")
+    parser.add_argument(
+        "--team", action="append", choices=TEAMS, help="only this team; may be repeated"
+    )
     parser.add_argument("--exercises", type=int, default=16, help="the first so many (default 16)")
     parser.add_argument(
         "--reports",
@@ -355,7 +368,9 @@ def main() -> int:
             each = counts.setdefault(key(case), Counter())
             each.update(n=1, agent=case.agent_right, step=case.step_right)
         for name, each in counts.items():
-            print(f"{title:6} {name:12} {each['n']:5} {each['agent'] / each['n']:7.1%} {each['step'] / each['n']:7.1%}")
+            print(
+                f"{title:6} {name:12} {each['n']:5} {each['agent'] / each['n']:7.1%} {each['step'] / each['n']:7.1%}"
+            )
     n = len(found)
     agent, step = sum(c.agent_right for c in found), sum(c.step_right for c in found)
     print(f"all {n} agent {agent / n:.1%} step {step / n:.1%}")
@@ -365,7 +380,13 @@ def main() -> int:
                 named = case.attribution.candidates[:2]
                 print(case.team, case.exercise, case.fault, case.agent, case.step_id)
                 for each in named:
-                    print("    ", each.agent, each.step_id, each.score, [(s.cue, s.weight, s.reason[:140]) for s in each.signs])
+                    print(
+                        "    ",
+                        each.agent,
+                        each.step_id,
+                        each.score,
+                        [(s.cue, s.weight, s.reason[:140]) for s in each.signs],
+                    )
     return 0
 
 

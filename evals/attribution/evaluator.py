@@ -109,9 +109,7 @@ class AttributionEvaluator(BaseEvaluator):
     ) -> Attribution:
         """Return the ranking with the step that the model names, if it names one."""
         trace = trace_to_show(context)
-        prompt = await in_own_thread(
-            lambda: which_prompt(trace, log.expected, self._token_budget)
-        )
+        prompt = await in_own_thread(lambda: which_prompt(trace, log.expected, self._token_budget))
         named = await asker.obtain(prompt, lambda answer: read_named(answer, prompt, trace))
         if isinstance(named, str):
             return Attribution(reason=named, produced_by=self._produced_by)

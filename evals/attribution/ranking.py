@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from evals.attribution.cues import CUES, Found, signs_of
+from evals.attribution.cues import CUES, signs_of
 from evals.attribution.model import MOST_CANDIDATES, Attribution, Candidate, Cue, Sign
+from evals.attribution.signs import Found
 from evals.attribution.turns import Log
 
 WEIGHTS: Mapping[Cue, float] = {name: cue.weight for name, cue in CUES.items()}
