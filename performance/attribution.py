@@ -29,10 +29,12 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.core.models import LiteLlmCompletion, ModelSpec
+from evals.attribution.cues import signs_of
 from evals.attribution.evaluator import AttributionEvaluator, attribution_in
 from evals.attribution.model import Cue
 from evals.attribution.outcomes import log_of
 from evals.attribution.ranking import WEIGHTS, attribute
+from evals.attribution.signs import Found
 from evals.attribution.turns import Log
 from evals.base import EvaluationContext
 from evals.trace import Trace
@@ -94,9 +96,13 @@ def read(folder: Path, *, with_truth: bool) -> list[Labelled]:
     return found
 
 
-def by_rules(log: Log, weights: Mapping[Cue, float] = WEIGHTS) -> Ranking:
+def by_rules(
+    log: Log,
+    weights: Mapping[Cue, float] = WEIGHTS,
+    signs: Sequence[tuple[Cue, Found]] | None = None,
+) -> Ranking:
     """Return the ranking by rules."""
-    found = attribute(log, weights=weights, most=1_000).candidates
+    found = attribute(log, weights=weights, most=1_000, signs=signs).candidates
     return [(each.agent, place_of(each.step_id)) for each in found]
 
 
@@ -137,7 +143,7 @@ def fixed_steps(logs: Sequence[Labelled]) -> list[Ranking]:
     for each in logs:
         others = counts - Counter([each.step])
         step = min(others, key=lambda step: (-others[step], step))
-        speakers = dict((place, agent) for agent, place in _own(each.log))
+        speakers = {place: agent for agent, place in _own(each.log)}
         found.append([(speakers[step], step)] if step in speakers else [])
     return found
 
@@ -179,7 +185,14 @@ def nested(parts: Mapping[str, Sequence[Labelled]]) -> dict[str, list[Ranking]]:
     questions = sorted({each.question for _, _, each in logs})
     fold_of = {question: number % FOLDS for number, question in enumerate(questions)}
     choices = [dict(zip(GRID, values, strict=True)) for values in itertools.product(*GRID.values())]
-    ranked = [[by_rules(each.log, {**WEIGHTS, **w}) for _, _, each in logs] for w in choices]
+    signs = [signs_of(each.log) for _, _, each in logs]
+    ranked = [
+        [
+            by_rules(each.log, {**WEIGHTS, **weights}, of_log)
+            for (_, _, each), of_log in zip(logs, signs, strict=True)
+        ]
+        for weights in choices
+    ]
     chosen: dict[str, list[Ranking]] = {part: [[]] * len(found) for part, found in parts.items()}
     for fold in range(FOLDS):
         training = [n for n, (_, _, each) in enumerate(logs) if fold_of[each.question] != fold]

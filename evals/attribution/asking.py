@@ -147,8 +147,9 @@ def combined(
     signs = (sign, *(same.signs if same is not None else ()))
     score = round(weight + (same.score if same is not None else 0.0), 4)
     candidate = named.model_copy(update={"signs": signs, "score": score})
+    found = ranked([candidate, *others])
     return Attribution(
-        candidates=ranked([candidate, *others]),
-        confirmed=hinge.would_be_right,
+        candidates=found,
+        confirmed=hinge.would_be_right if found[0] is candidate else None,
         produced_by=produced_by,
     )

@@ -61,13 +61,22 @@ class Attribution(_Part):
     """Why no step can be named; None where there is a candidate."""
     confirmed: bool | None = None
     """A model's answer to whether the outcome would have been right had the first step been right;
-    None where no model was asked."""
+    None where no model was asked about it."""
     produced_by: str = "rules"
 
     @property
     def agent(self) -> str | None:
         """Return the agent that most likely decided the outcome; None if not attributable."""
         return self.candidates[0].agent if self.candidates else None
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the candidates in words, the most likely first, or why there is none."""
+        if not self.candidates:
+            return (f"Not attributable: {self.reason}.",)
+        return tuple(
+            f"{each.agent} at {each.step_id} (score {each.score:g}): {each.signs[0].reason}"
+            for each in self.candidates
+        )
 
 
 MOST_CANDIDATES = 5

@@ -26,15 +26,25 @@ FULL = 0.7
 
 
 def attribute(
-    log: Log, *, weights: Mapping[Cue, float] = WEIGHTS, most: int = MOST_CANDIDATES
+    log: Log,
+    *,
+    weights: Mapping[Cue, float] = WEIGHTS,
+    most: int = MOST_CANDIDATES,
+    signs: Sequence[tuple[Cue, Found]] | None = None,
 ) -> Attribution:
     """Rank the steps of a log by how likely each decided that its outcome is wrong.
 
     A step's score is the sum of its signs, each the weight of its cue times its strength. The
     earlier of two equal steps comes first. The agent is that of the first step.
+
+    Args:
+        log: What was said.
+        weights: The weight of each cue.
+        most: Candidates to return.
+        signs: The signs of the log, if they are known already.
     """
     found: dict[tuple[int, str, str], list[Sign]] = defaultdict(list)
-    for cue, sign, share in _with_consequences(signs_of(log)):
+    for cue, sign, share in _with_consequences(signs_of(log) if signs is None else signs):
         turn = log.turns[sign.at]
         weight = round(weights.get(cue, 0.0) * sign.strength * share, 4)
         if weight > 0:
@@ -44,8 +54,8 @@ def attribute(
     if not found:
         return Attribution(reason="no step shows a sign of what went wrong")
     candidates = [
-        _candidate(agent, step_id, signs)
-        for (_, agent, step_id), signs in sorted(found.items(), key=lambda each: each[0])
+        _candidate(agent, step_id, of_step)
+        for (_, agent, step_id), of_step in sorted(found.items(), key=lambda each: each[0])
     ]
     return Attribution(candidates=ranked(candidates, most))
 

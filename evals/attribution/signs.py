@@ -105,5 +105,6 @@ def own_lines(log: Log, at: int) -> list[str]:
 
 
 def excerpt_of(text: str) -> str:
+    """Return a text on one line, cut where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= _EXCERPT else f"{line[: _EXCERPT - 3]}..."

@@ -83,9 +83,11 @@ class Known:
         found = []
         if 1 < len(self._numbers) <= MAX_NUMBERS:  # of nothing given, nothing follows
             known = {_cents(each) for each in self._numbers}
-            for number in numbers_in(text):
-                if not (_is_product(number, known) or (sums and _is_sum(number, known))):
-                    found.append(f"{number:g}" if number == int(number) else f"{number:.2f}")
+            found = [
+                f"{number:g}" if number == int(number) else f"{number:.2f}"
+                for number in numbers_in(text)
+                if not (_is_product(number, known) or (sums and _is_sum(number, known)))
+            ]
         return [*found, *(day.isoformat() for day in sorted(dates_in(text)) if self._is_odd(day))]
 
     def _is_odd(self, day: date) -> bool:
