@@ -199,7 +199,7 @@ def _is_silent(step: InteractionStep) -> bool:
 def turns_of_messages(messages: Sequence[Utterance]) -> list[Turn]:
     """Return the turns of a log of messages, notes of a speaker to itself included."""
     tools = _executors(messages)
-    found = []
+    found: list[Turn] = []
     for message in messages[:MAX_TURNS]:
         briefing = _BRIEFING.match(message.text) if not found else None
         if briefing is not None:
