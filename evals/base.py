@@ -59,9 +59,9 @@ class EvaluationContext:
     expected_answer: str | None = None
     """The right answer; None where it is unknown."""
     messages: tuple[Utterance, ...] = ()
-    """What was said, where the trace is made of a log of messages: also what is no step."""
+    """All messages, where the trace is made of a log of them: also those that are no step."""
     outcome: Outcome | None = None
-    """What the trial came to; None for a recorded trace."""
+    """Outcome of the trial; None for a recorded trace."""
     departed_at: str | None = None
     """The step at which the work left the gold path for good; None where that is unknown."""
     earlier: tuple[Evaluation, ...] = ()

@@ -138,7 +138,7 @@ class Utterance:
     """One message of a log, also a note of a speaker to itself, which is no step."""
 
     step_id: str
-    """Of the step that it is, where it is one."""
+    """Id of the step that it is, if it is one."""
     speaker: str
     """`USER` for the user."""
     text: str

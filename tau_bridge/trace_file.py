@@ -68,7 +68,7 @@ class TraceEntry:
     answer: str | None = None
     expected: str | None = None
     messages: tuple[Utterance, ...] = ()
-    """Of a log of messages, all of them, with those that are no steps."""
+    """All messages of a log of messages, with those that are no steps."""
     problems: tuple[str, ...] = ()
     format: Format = "trace"
     """Every step of a format other than `trace` is reported, whatever the file says."""

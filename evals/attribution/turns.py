@@ -44,15 +44,15 @@ class Turn:
     text: str
     """The speaker's own words."""
     error: str | None = None
-    """Why there is no reply."""
+    """Reason that there is no reply."""
     silent: bool = False
     """True if it is known to hold nothing; an empty text alone may only not have been recorded."""
     stands_over: frozenset[str] = frozenset()
-    """Of a reply, the ids of the calls that were made to answer it."""
+    """Ids of the calls that were made to answer it; only a reply has any."""
     hearer: str = ""
-    """Of a request or a reply, to whom it goes."""
+    """Receiver of a request or a reply."""
     asked: str = ""
-    """Of a reply, the request."""
+    """Request that a reply answers."""
     plan: str = ""
     """A plan that was handed to the speaker with the task."""
 
@@ -69,7 +69,7 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """What was said, in order, and what is known of its outcome."""
+    """Turns in order, and what is known of their outcome."""
 
     turns: Sequence[Turn]
     answer: str | None = None
