@@ -25,8 +25,8 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from evals.outcome import TaskResult
-from evals.trace import Trace
+from evals.outcome import Outcome, TaskResult
+from evals.trace import Trace, Utterance
 
 
 class Tier(IntEnum):
@@ -58,6 +58,12 @@ class EvaluationContext:
     """The agents' last answer; None where the trace does not have it."""
     expected_answer: str | None = None
     """The right answer; None where it is unknown."""
+    messages: tuple[Utterance, ...] = ()
+    """All messages, where the trace is made of a log of them: also those that are no step."""
+    outcome: Outcome | None = None
+    """Outcome of the trial; None for a recorded trace."""
+    departed_at: str | None = None
+    """The step at which the work left the gold path for good; None where that is unknown."""
     earlier: tuple[Evaluation, ...] = ()
     """The results of the evaluators before this one, for the same trace."""
     time_s: float | None = None

@@ -7,6 +7,7 @@ ends of the call (`caller`, `callee`), who saw it (`provenance`) and the text th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Self
 
@@ -130,6 +131,17 @@ class Trace(BaseModel):
     def of_type(self, call_type: CallType) -> tuple[InteractionStep, ...]:
         """Return the steps of one call type, in order."""
         return tuple(step for step in self.steps if step.call_type is call_type)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utterance:
+    """One message of a log, also a note of a speaker to itself, which is no step."""
+
+    step_id: str
+    """Id of the step that it is, if it is one."""
+    speaker: str
+    """`USER` for the user."""
+    text: str
 
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)

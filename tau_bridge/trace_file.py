@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from evals.trace import CallType, InteractionStep, Provenance, Trace
+from evals.trace import CallType, InteractionStep, Provenance, Trace, Utterance
 from tau_bridge.a2a.traceability import (
     FILE_LIMITS,
     ReportError,
@@ -30,7 +30,12 @@ from tau_bridge.recorder import MAX_NAME_CHARS, shorten
 from tau_bridge.trace_formats.activities import Report
 from tau_bridge.trace_formats.inspect_archive import is_archive, reports_in_archive
 from tau_bridge.trace_formats.inspect_samples import inspect_reports
-from tau_bridge.trace_formats.messages import is_message, messages_in, report_of_messages
+from tau_bridge.trace_formats.messages import (
+    is_message,
+    messages_in,
+    report_of_messages,
+    utterances_of,
+)
 from tau_bridge.trace_formats.otlp import SpanCollector
 from tau_bridge.trace_formats.recognising import Format, recognise
 from tau_bridge.trace_merging import Merged, merge
@@ -62,6 +67,8 @@ class TraceEntry:
     roster: tuple[str, ...] | None = None
     answer: str | None = None
     expected: str | None = None
+    messages: tuple[Utterance, ...] = ()
+    """All messages of a log of messages, with those that are no steps."""
     problems: tuple[str, ...] = ()
     format: Format = "trace"
     """Every step of a format other than `trace` is reported, whatever the file says."""
@@ -208,6 +215,7 @@ def _of_messages(
             roster=_roster(about, position),
             answer=_text(about, ("answer",), position),
             expected=_text(about, ("expected", "expected_answer"), position),
+            messages=utterances_of(messages),
             problems=(*problems, *entry.problems),
         )
     except ReportError as exc:

@@ -22,6 +22,7 @@ from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluators import trace_evaluators
 from adk_agent.play.scoring import RESERVED, score_entry
+from evals.attribution.model import Attribution
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import applicability
 from tau_bridge.trace_file import TraceEntry, read_roster, read_trace_file
@@ -122,10 +123,20 @@ def as_text(scored: dict[str, Any]) -> str:
     lines = _team(scored) if scored["graph"] else _no_team(scored)
     lines += ["", "Evaluators:"]
     lines += [f"  {name}: {_values(scored[name])}" for name in scored if name not in RESERVED]
+    lines += _decided(scored)
     lines += [f"Warning: {warning}" for warning in scored["warnings"]]
     problems = [*scored["reading_problems"], *scored.get("problems", ())]
     lines += [f"In the trace: {problem}" for problem in problems]
     return "\n".join(lines)
+
+
+def _decided(scored: dict[str, Any]) -> list[str]:
+    """Say who decided the outcome, if it was wrong: nobody says whether it was."""
+    evaluation = scored.get("attribution", {})
+    if evaluation.get("status") != "scored":
+        return []
+    told = Attribution.model_validate(evaluation["details"]).sentences()
+    return ["", "If the outcome is wrong, decided by:", *(f"  {each}" for each in told), ""]
 
 
 def _no_team(scored: dict[str, Any]) -> list[str]:

@@ -190,6 +190,8 @@ def verdict_lines(row: TrialRow) -> list[str]:
     lines += [f"- not met: {each}" for each in _missed(row)]
     if row.diagnosis is not None:
         lines += [f"- {each}" for each in _evidence(row.diagnosis)]
+    if row.attribution is not None:
+        lines += [f"- decided by: {short(each)}" for each in row.attribution.sentences()[:1]]
     return lines
 
 

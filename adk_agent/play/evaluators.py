@@ -11,6 +11,7 @@ from importlib import metadata
 from adk_agent.core.errors import RequestError
 from adk_agent.core.models import LiteLlmCompletion, ModelSpec, load_litellm
 from adk_agent.play.scoring import RESERVED
+from evals.attribution.evaluator import AttributionEvaluator
 from evals.base import BaseEvaluator
 from evals.driver import DEFAULT_TIMEOUT_S, EvaluatorRegistry, check_evaluator
 from evals.graph.catalogue import ENTRY_POINT_GROUP as METRICS_GROUP
@@ -41,7 +42,7 @@ def trace_evaluators(
     Args:
         model: Judges; None: rules do.
         without: The names of evaluators and metrics that are switched off, comma-separated.
-        thorough: Whether the model also judges two agents, and names failure modes. Not worth its
+        thorough: Whether the model also judges two agents, names failure modes and attributes failures. Not worth its
             price for most trials: they are the conversation of one agent, and there are many.
         timeout_s: The time limit of an evaluator.
         metrics_timeout_s: The time limit of a graph metric.
@@ -57,6 +58,9 @@ def trace_evaluators(
     own: tuple[BaseEvaluator, ...] = (
         JudgeEvaluator(ask, produced_by=by, judges_dyads=thorough, load=load),
         FailureModesEvaluator(
+            ask if thorough else None, produced_by=by, load=load if thorough else None
+        ),
+        AttributionEvaluator(
             ask if thorough else None, produced_by=by, load=load if thorough else None
         ),
         LatencyEvaluator(),

@@ -49,6 +49,7 @@ async def score_entry(
         roster=entry.roster if entry.roster is not None else tuple(roster) if roster else None,
         answer=entry.answer,
         expected_answer=entry.expected,
+        messages=entry.messages,
     )
     evaluations = {each.evaluator: each for each in await evaluators.run(context)}
     graph = evaluations.pop("graph", None)

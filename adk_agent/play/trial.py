@@ -30,7 +30,9 @@ from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.live import LiveConversations
 from adk_agent.runs.store import TrialRecord
-from evals.base import EvaluationContext
+from evals.attribution.evaluator import AttributionEvaluator, attribution_in
+from evals.attribution.model import Attribution
+from evals.base import Evaluation, EvaluationContext
 from evals.diagnosis import Diagnosis, diagnose_broken
 from evals.driver import EvaluatorRegistry
 from evals.outcome import (
@@ -290,9 +292,12 @@ class _Trial:
             roster=self._team.roster,
             answer=played.answer,
             expected_answer=played.expected_answer,
+            outcome=self._outcome,
+            departed_at=_departed_at(diagnosis),
         )
         evaluators = deps.team_evaluators if self._watched else deps.evaluators
         evaluations = await evaluators.run(context)
+        attribution, evaluations = _taken_out(evaluations)
         row = row_of(
             self._job,
             seen.trace,
@@ -302,6 +307,7 @@ class _Trial:
             termination=played.termination or broken_end(self._outcome),
             duration_ms=self._duration_ms,
             diagnosis=diagnosis,
+            attribution=attribution,
             spent=meter.spent,
         )
         return TrialRecord(
@@ -351,6 +357,7 @@ def row_of(
     result: TaskResult | None = None,
     duration_ms: float = 0.0,
     diagnosis: Diagnosis | None = None,
+    attribution: Attribution | None = None,
     spent: Spending = NOTHING_SPENT,
 ) -> TrialRow:
     """Return the report's row of a trial that came to `outcome`."""
@@ -380,7 +387,30 @@ def row_of(
         agent_usage=trial_usage(trace),
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
+        attribution=attribution,
     )
+
+
+def _departed_at(diagnosis: Diagnosis | None) -> str | None:
+    departure = diagnosis.departure if diagnosis is not None else None
+    return departure.step_id if departure is not None else None
+
+
+def _taken_out(
+    evaluations: tuple[Evaluation, ...],
+) -> tuple[Attribution | None, tuple[Evaluation, ...]]:
+    """Return the attribution, which belongs to the row, and the other evaluations.
+
+    One that broke, or that warns, stays among them to say so. Where there was nothing to attribute,
+    as in every trial that passed, nothing is kept.
+    """
+    found = next(filter(None, map(attribution_in, evaluations)), None)
+    kept = tuple(
+        each
+        for each in evaluations
+        if each.evaluator != AttributionEvaluator.name or each.status == "failed" or each.warnings
+    )
+    return found, kept
 
 
 def _reason_of(outcome: Outcome) -> str | None:

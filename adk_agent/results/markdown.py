@@ -262,6 +262,13 @@ def _not_passed(trials: Sequence[TrialRow]) -> str:
     if len(rows) > MOST_TRIALS_LISTED:
         text += f"\n\n... and {len(rows) - MOST_TRIALS_LISTED} more, in report.json."
     text += "".join(f"\n\n{each}" for each in _formats(rows))
+    decided = [
+        f"{_plain(row.label)}: {_plain(row.attribution.sentences()[0])}"
+        for row in rows[:MOST_TRIALS_LISTED]
+        if row.attribution is not None
+    ]
+    if decided:
+        text += "\n\nThe agent and the step that most likely decided it:\n\n" + _bullets(decided)
     if reasons:
         listed = (f"{count} x {_plain(reason)}" for reason, count in list(reasons.items())[:10])
         text += "\n\nReasons for missing scores:\n\n" + _bullets(listed)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from adk_agent.core.plan import BUILTIN_PREFIX, EvaluationPlan, Participant
 from adk_agent.results.agent_usage import AgentUsage, TrialUsage, agent_usage
+from evals.attribution.model import Attribution
 from evals.diagnosis import Diagnosis
 from evals.graph.consistency import outcome_consistency
 from evals.outcome import Component, Fault
@@ -87,6 +88,9 @@ class TrialRow(Row):
     """As the agent reports it of its own models; `total_tokens` and `cost` are the assessor's."""
     trace_id: str
     diagnosis: Diagnosis | None = None
+    attribution: Attribution | None = None
+    """The agents and steps of a team that most likely decided why it did not pass; None without a
+    team, or where it passed."""
 
     @property
     def passed(self) -> bool:

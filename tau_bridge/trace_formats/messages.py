@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evals.trace import CALLER_KIND, OUTCOME_UNKNOWN, USER, CallType
+from evals.trace import CALLER_KIND, OUTCOME_UNKNOWN, USER, CallType, Utterance
 from tau_bridge.a2a.traceability import FILE_LIMITS, ReportError, describe_json
 from tau_bridge.trace_formats.activities import Report
 
@@ -85,6 +85,31 @@ def report_of_messages(trace_id: str, messages: Sequence[Any]) -> Report:
     return Report(value={"trace_id": trace_id, "steps": steps}, problems=words)
 
 
+def utterances_of(messages: Sequence[Any]) -> tuple[Utterance, ...]:
+    """Return everything that was said, in order: notes to oneself and last words as well.
+
+    Instructions (`system`) are left out. A speaker's name is without what says to whom it spoke.
+    """
+    found = []
+    for place, given in enumerate(messages):
+        if not is_message(given):
+            continue
+        written = next(v for key in _SPEAKERS if isinstance(v := given.get(key), str))
+        named = _DIRECTED.fullmatch(written) or _NOTE.fullmatch(written)
+        speaker = named["speaker"] if named else written
+        if written.lower() not in _INSTRUCTIONS:
+            by_user = speaker.lower() in _USERS
+            step_id, text = _step_id(place), _text(given["content"])
+            found.append(
+                Utterance(step_id=step_id, speaker=USER if by_user else speaker, text=text)
+            )
+    return tuple(found)
+
+
+def _step_id(place: int) -> str:
+    return f"message-{place}"
+
+
 def _spoken(messages: Sequence[Any], problems: Counter[str]) -> Iterator[_Message]:
     for place, given in enumerate(messages):
         if not is_message(given):
@@ -129,7 +154,7 @@ def _steps(
         else:
             by_user = message.speaker.lower() in _USERS
             yield {
-                "step_id": f"message-{message.place}",
+                "step_id": _step_id(message.place),
                 "call_type": CallType.AGENT.value,
                 "caller": USER if by_user else message.speaker,
                 "callee": receiver,
@@ -160,7 +185,7 @@ def _tool_steps(message: _Message, results: Mapping[str, str]) -> Iterator[dict[
         name, result = named.get("name"), results.get(str(call.get("id")))
         if isinstance(name, str) and name:
             yield {
-                "step_id": f"message-{message.place}-call-{number}",
+                "step_id": f"{_step_id(message.place)}-call-{number}",
                 "call_type": CallType.TOOL.value,
                 "caller": message.speaker,
                 "callee": name,

@@ -19,6 +19,7 @@ from adk_agent.present.page.step_usage import usage_rows
 from adk_agent.present.page.texts import clipped, plain
 from adk_agent.present.page.timeline import timeline
 from adk_agent.runs.store import TrialRecord
+from evals.attribution.model import Attribution
 from evals.base import Evaluation
 from evals.diagnosis import CallDifference, Diagnosis, ReplyFormat
 from evals.outcome import Component, Scored
@@ -56,7 +57,7 @@ def trial_json(record: TrialRecord, writes: Callable[[str], bool]) -> _Json:
         if each.how == "missing"
     ]
     return {
-        "why": _why(diagnosis) if diagnosis is not None else None,
+        "why": _why(diagnosis, row.attribution) if diagnosis is not None else None,
         "cited": citations(record, items, missing),
         "repairs": repair_sentences(row.repair_kinds),
         "usage": list(usage_rows(record.trace)),
@@ -85,14 +86,17 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def _why(diagnosis: Diagnosis) -> _Json:
+def _why(diagnosis: Diagnosis, attribution: Attribution | None) -> _Json:
     return {
         "kind": diagnosis.kind,
         "also": diagnosis.also,
         "side": diagnosis.side,
         "summary": diagnosis.summary,
         "by": diagnosis.produced_by,
-        "findings": diagnosis.findings[:MOST_LISTED],
+        "findings": [
+            *diagnosis.findings[:MOST_LISTED],
+            *(f"Decided by {each}" for each in (attribution.sentences() if attribution else ())),
+        ],
         "untold": diagnosis.not_communicated[:MOST_LISTED],
         "form": _form(diagnosis.reply_format) if diagnosis.reply_format is not None else None,
     }

@@ -38,6 +38,7 @@ def citations(
     kinds = {diagnosis.kind, *diagnosis.also}
     found = [*_calls(items)]
     found += _departing_step(record, diagnosis)
+    found += _deciding_steps(record)
     found += [
         (f"{each['name']} is in the gold path and was not called", f"missing-{place}")
         for place, each in enumerate(missing)
@@ -74,6 +75,19 @@ def _departing_step(record: TrialRecord, diagnosis: Diagnosis) -> Iterator[tuple
     for place, (step, _) in enumerate(shown_steps(record.trace)):
         if step.step_id == departure.step_id:
             yield f"{departure.call} in the timeline", f"step-{place}"
+
+
+def _deciding_steps(record: TrialRecord) -> Iterator[tuple[str, str]]:
+    """Yield the steps of a team that most likely decided the outcome, the most likely first."""
+    if record.row.attribution is None:
+        return
+    places = {step.step_id: place for place, (step, _) in enumerate(shown_steps(record.trace))}
+    for each in record.row.attribution.candidates:
+        if each.step_id in places:
+            yield (
+                f"the step of {each.agent} that may have decided it",
+                f"step-{places[each.step_id]}",
+            )
 
 
 def _quoted(wrote: ReplyFormat, items: Sequence[_Item]) -> Iterator[tuple[str, str]]:

@@ -69,6 +69,7 @@ def test_evaluators_are_listed_by_tier(listed):
         ("graph", "tier 1"),
         ("judge", "tier 2"),
         ("failure_modes", "tier 2"),
+        ("attribution", "tier 2"),
         ("latency", "tier 2"),
         ("text_similarity", "tier 3"),
     ]

@@ -1,0 +1,155 @@
+"""Questions to a language model: which step decided, and whether the outcome hung on it.
+
+The log is read once, fenced and cited as in `evals.judge.prompt`. The second question tests the
+first answer: had that step been right, would the outcome have been?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evals.attribution.model import Attribution, Candidate, Sign
+from evals.attribution.ranking import LLM_CONFIRMED, LLM_NAMED, ranked
+from evals.base import EvaluationContext
+from evals.judge.judgment import (
+    Prose,
+    Sentence,
+    StepId,
+    UnusableAnswerError,
+    check_citations,
+    read_answer,
+    schema_of,
+)
+from evals.judge.prompt import Prompt, prompts_about, question_task
+from evals.judge.quoting import quoted, shown_id
+from evals.trace import CallType, InteractionStep, Provenance, Trace, Utterance
+
+EVERYBODY = "the chat"
+"""The receiver of a message of a log, where the log names none."""
+
+_WHICH = """\
+The outcome of this work is wrong.{expected} Find the decisive step: the earliest one without whose
+mistake the outcome would have been right. Name the agent who made the mistake there, as the caller
+of the step or as its callee. A step that only passes on or builds on an earlier mistake is not it.
+If the data do not show which step it is, set step_id and agent to null and say why."""
+
+_HINGE = """\
+The outcome of this work is wrong.{expected} Somebody suspects the step {step} of {agent}. Suppose
+that {agent} had made no mistake at that step, and that all agents had otherwise worked as they did,
+with the right contribution in its place. Would the outcome have been right?"""
+
+
+class NamedStep(BaseModel):
+    """A model's answer to the question which step decided."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    step_id: StepId | None = Field(description="id of the decisive step; null if not attributable")
+    agent: Sentence | None = Field(description="caller or callee of that step, who is at fault")
+    reason: Prose = Field(description="why, in a few sentences")
+
+
+class Hinge(BaseModel):
+    """A model's answer to whether the outcome hung on a step."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    would_be_right: bool
+    reason: Prose
+    cited_step_ids: tuple[StepId, ...] = Field(default=(), max_length=20)
+
+
+def trace_to_show(context: EvaluationContext) -> Trace:
+    """Return the trace that a model reads: of a log of messages, each message as a step."""
+    if not context.messages:
+        return context.trace
+    trace_id = context.trace.trace_id
+    steps = tuple(_as_step(each, trace_id) for each in context.messages)
+    return Trace(trace_id=trace_id, steps=steps)
+
+
+def _as_step(message: Utterance, trace_id: str) -> InteractionStep:
+    return InteractionStep(
+        step_id=message.step_id,
+        trace_id=trace_id,
+        call_type=CallType.AGENT,
+        caller=message.speaker,
+        callee=EVERYBODY,
+        provenance=Provenance.REPORTED,
+        request_text=message.text,
+    )
+
+
+def which_prompt(trace: Trace, expected: str | None, token_budget: int) -> Prompt:
+    """Return the prompt that asks for the decisive step."""
+    question = _WHICH.format(expected=_right(expected))
+    task = question_task(question, schema_of(NamedStep))
+    return prompts_about(trace, tasks=[task], token_budget=token_budget)[0]
+
+
+def hinge_prompt(trace: Trace, named: Candidate, expected: str | None, token_budget: int) -> Prompt:
+    """Return the prompt that asks whether the outcome hung on a step."""
+    step, agent = quoted(shown_id(named.step_id)), quoted(named.agent)
+    question = _HINGE.format(expected=_right(expected), step=step, agent=agent)
+    task = question_task(question, schema_of(Hinge))
+    return prompts_about(trace, tasks=[task], token_budget=token_budget)[0]
+
+
+def _right(expected: str | None) -> str:
+    return "" if expected is None else f" The right answer is {quoted(expected)}."
+
+
+def read_named(answer: str, prompt: Prompt, trace: Trace) -> Candidate | str:
+    """Return the step that a model names, or its reason for naming none.
+
+    Raises:
+        UnusableAnswerError: The step was not shown, or the agent had no part in it.
+    """
+    named = read_answer(answer, NamedStep)
+    if named.step_id is None or named.agent is None:
+        return named.reason
+    check_citations([named.step_id], prompt.digest.step_ids)
+    step = next(each for each in trace.steps if shown_id(each.step_id) == named.step_id)
+    agent = next((end for end in (step.caller, step.callee) if end == named.agent), None)
+    if agent is None or agent == EVERYBODY:
+        raise UnusableAnswerError("the agent is neither the caller nor the callee of that step")
+    sign = Sign(cue="llm", weight=LLM_NAMED, reason=named.reason)
+    return Candidate(agent=agent, step_id=step.step_id, score=LLM_NAMED, signs=(sign,))
+
+
+def read_hinge(answer: str, prompt: Prompt) -> Hinge:
+    """Return a model's answer to whether the outcome hung on a step.
+
+    Raises:
+        UnusableAnswerError: It cites a step that was not shown.
+    """
+    hinge = read_answer(answer, Hinge)
+    check_citations(hinge.cited_step_ids, prompt.digest.step_ids)
+    return hinge
+
+
+def combined(
+    rules: Sequence[Candidate], named: Candidate, hinge: Hinge, produced_by: str
+) -> Attribution:
+    """Return the ranking by rules with what a model says added to the step that it names."""
+    weight = LLM_CONFIRMED if hinge.would_be_right else LLM_NAMED
+    verdict = "would" if hinge.would_be_right else "would not"
+    reason = (
+        f"{named.signs[0].reason} Had this step been right, the outcome {verdict} have been: "
+        f"{hinge.reason}"
+    )
+    sign = Sign(cue="llm", weight=weight, reason=reason)
+    place = (named.agent, named.step_id)
+    others = [each for each in rules if (each.agent, each.step_id) != place]
+    same = next((each for each in rules if (each.agent, each.step_id) == place), None)
+    signs = (sign, *(same.signs if same is not None else ()))
+    score = round(weight + (same.score if same is not None else 0.0), 4)
+    candidate = named.model_copy(update={"signs": signs, "score": score})
+    found = ranked([candidate, *others])
+    return Attribution(
+        candidates=found,
+        confirmed=hinge.would_be_right if found[0] is candidate else None,
+        produced_by=produced_by,
+    )

@@ -1,0 +1,47 @@
+"""CUES: every cue with its weight, in one table. Pure.
+
+A cue yields the places of turns with the strength of the sign, 0 to 1, and its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from evals.attribution import faults, hints
+from evals.attribution.model import Cue
+from evals.attribution.signs import Found
+from evals.attribution.turns import Log
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cue:
+    find: Callable[[Log], Iterator[Found]]
+    weight: float
+
+
+CUES: Mapping[Cue, _Cue] = MappingProxyType(
+    {
+        "contradicts": _Cue(find=faults.contradicts, weight=5.0),
+        "no_answer": _Cue(find=faults.no_answer, weight=4.0),
+        "departure": _Cue(find=faults.departure, weight=4.0),
+        "unfounded": _Cue(find=faults.unfounded, weight=3.5),
+        "declined": _Cue(find=faults.declined, weight=3.0),
+        "wrong_value": _Cue(find=faults.wrong_value, weight=2.5),
+        "plan_gap": _Cue(find=hints.plan_gap, weight=2.0),
+        "new_values": _Cue(find=hints.new_values, weight=1.0),
+        "first_result": _Cue(find=hints.first_result, weight=0.6),
+        "rare_worker": _Cue(find=hints.rare_worker, weight=0.6),
+        "last_result": _Cue(find=hints.last_result, weight=0.3),
+        "invented": _Cue(find=hints.invented, weight=1.0),
+        "failing_run": _Cue(find=hints.failing_run, weight=0.2),
+        "unsure": _Cue(find=hints.unsure, weight=0.2),
+    }
+)
+"""Every cue with its weight. Those at the top show a fault, those at the bottom where one is likely."""
+
+
+def signs_of(log: Log) -> Sequence[tuple[Cue, Found]]:
+    """Return all signs of a log."""
+    return [(name, found) for name, cue in CUES.items() for found in cue.find(log)]

@@ -1,0 +1,187 @@
+"""Cues that show a fault by themselves: no answer, a refusal, a value without a ground. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from evals.attribution.signs import INABILITY, STOP_WORDS, Found, excerpt_of, own_lines
+from evals.attribution.turns import Log, Turn
+from evals.attribution.values import (
+    Known,
+    Rows,
+    add_rows,
+    agrees,
+    first_rows,
+    named_values,
+    numbers_in,
+    words_of,
+)
+
+_ROUTINE = re.compile(r"\W*(?:nothing|none|no change)", re.IGNORECASE)
+MOST_WORDS = 40
+"""Wrong words of an answer whose first speaker is looked for."""
+MOST_CHECKED = 400
+"""Values of one log whose calculation is looked for, a few milliseconds each."""
+
+
+def no_answer(log: Log) -> Iterator[Found]:
+    """Find calls that failed or were answered with nothing, unless one below them explains it."""
+    replies = [(at, turn) for at, turn in enumerate(log.turns) if turn.is_reply]
+    missing = {turn.step_id for _, turn in replies if turn.error is not None or turn.silent}
+    answered = {
+        (turn.agent, turn.asked)
+        for _, turn in replies
+        if turn.step_id not in missing and turn.asked
+    }
+    for at, turn in replies:
+        if turn.step_id not in missing or missing & turn.stands_over:
+            continue
+        repaired = (turn.agent, turn.asked) in answered
+        how = "answered with nothing" if turn.silent else "gave no answer"
+        again = ", and answered the same request another time" if repaired else ""
+        # Where the caller went on with what it had, something later may have mattered more.
+        went_on = not turn.silent and _went_on(log, turn)
+        yield Found(
+            at=at,
+            strength=0.3 if repaired else 0.7 if went_on else 1.0,
+            reason=f"{turn.agent} {how}{again}.",
+            excerpt=None if turn.error is None else excerpt_of(turn.error),
+        )
+
+
+def declined(log: Log) -> Iterator[Found]:
+    """Find replies that decline, and those without a value where most others have some."""
+    replies = [
+        (at, turn) for at, turn in enumerate(log.turns) if turn.is_reply and turn.text.strip()
+    ]
+    empty = {
+        at for at, turn in replies if turn.kind == "reply" and not any(named_values(turn.text))
+    }
+    for at, turn in replies:
+        line = next(filter(INABILITY.search, own_lines(log, at)), None)
+        if line is not None:
+            # Who has values to give declined only a part; an answer to the user without its parts
+            # says so because somebody else did not deliver.
+            strength = 1.0 if at in empty else 0.3
+            reason = f"{turn.agent} says that it cannot do or does not know something."
+        elif at in empty and 2 * len(empty) < len(replies) and not _ROUTINE.match(turn.text):
+            strength = 0.75
+            reason = f"{turn.agent} gives no value, where {len(replies) - len(empty)} of "
+            reason += f"{len(replies)} replies give some."
+        else:
+            continue
+        yield Found(at=at, strength=strength, reason=reason, excerpt=excerpt_of(line or turn.text))
+
+
+def contradicts(log: Log) -> Iterator[Found]:
+    """Find turns in which something has another value than its source gave it.
+
+    Sources are the task, the speaker's own tools and what others replied to it.
+    """
+    given = first_rows(named_values(log.task))
+    by_tools: dict[str, Rows] = defaultdict(dict)
+    heard: dict[str, Rows] = defaultdict(dict)
+    for at, turn in enumerate(log.turns):
+        if turn.kind == "tool":
+            add_rows(by_tools[turn.agent], named_values(turn.text))
+        if not turn.is_own or turn.kind == "message":
+            continue
+        tools = by_tools[turn.agent]
+        for name, value in log.new_rows[at]:
+            found = any(agrees(value, each) for each in tools.get(name, ()))
+            others = (("its tool", tools), ("who told it", heard[turn.agent]))
+            for source, rows in (("the task", given), *(() if found else others)):
+                known = rows.get(name)
+                if known and not any(agrees(value, each) for each in known):
+                    yield Found(
+                        at=at,
+                        strength=1.0,
+                        reason=f"{turn.agent} gives {name} as {value}, but {source} "
+                        f"says {sorted(known)[0]}.",
+                        excerpt=excerpt_of(f"{name}: {value}"),
+                    )
+                    break
+        add_rows(heard[turn.hearer], named_values(turn.text))
+
+
+def unfounded(log: Log) -> Iterator[Found]:
+    """Find named numbers and dates that nothing said before gives, or lets calculate.
+
+    Sums explain a number less well than products, as many small numbers are one by chance. They do
+    not count where the task has a row of a similar name with other numbers.
+    """
+    right = set(words_of(log.expected or ""))
+    rows = [(set(words_of(name)), numbers_in(value)) for name, value in named_values(log.task)]
+    known, checked = Known(), 0
+    by_tools: Rows = {}
+    for at, turn in enumerate(log.turns):
+        if turn.kind == "tool":
+            add_rows(by_tools, named_values(turn.text))
+        if turn.is_own and turn.kind != "message":
+            for name, value in log.new_rows[at]:
+                similar = any(numbers and words & set(words_of(name)) for words, numbers in rows)
+                checked += 1
+                if checked > MOST_CHECKED:
+                    return
+                is_right = set(words_of(value)) <= right
+                odd = [] if is_right else known.unexplained(value, sums=not similar)
+                if odd:
+                    # What a tool is reported to have said, only its user vouches for.
+                    looked_up = value in by_tools.get(name, ())
+                    source = "but its own tool" if looked_up else ""
+                    yield Found(
+                        at=at,
+                        strength=0.75 if looked_up else 1.0,
+                        reason=f"{turn.agent} gives {name} as {odd[0]}, which nobody {source} had "
+                        "given and no simple calculation yields.".replace("  ", " "),
+                        excerpt=excerpt_of(f"{name}: {value}"),
+                    )
+                known.learn(value)
+        if turn.kind not in ("message", "tool"):
+            known.learn(turn.text)
+
+
+def wrong_value(log: Log) -> Iterator[Found]:
+    """Find the first to give, as the value of something, what is wrong in the last answer."""
+    if log.expected is None or log.answer is None:
+        return
+    # A number of the task is mostly a copy. A word of it, such as one of a question, may be wrong.
+    given = {word for word in words_of(log.task) if word[0].isdigit()}
+    right = {*words_of(log.expected), *given, *STOP_WORDS}
+    wrong = [word for word in dict.fromkeys(words_of(log.answer)) if word not in right]
+    replies = [at for at, turn in enumerate(log.turns) if turn.kind == "reply"]
+    for word in wrong[:MOST_WORDS]:
+        for at in replies:
+            turn = log.turns[at]
+            row = next((row for row in log.new_rows[at] if word in words_of(row[1])), None)
+            if row is not None:
+                yield Found(
+                    at=at,
+                    strength=1.0,
+                    reason=f"{turn.agent} was the first to give {word}, which stands in the last "
+                    "answer and not in the right one.",
+                    excerpt=excerpt_of(f"{row[0]}: {row[1]}"),
+                )
+                break
+
+
+def departure(log: Log) -> Iterator[Found]:
+    """Find the step at which the work left the gold path for good."""
+    for at, turn in enumerate(log.turns):
+        if turn.step_id == log.departed_at and (turn.is_own or turn.kind == "tool"):
+            yield Found(
+                at=at,
+                strength=1.0,
+                reason=f"With this step of {turn.agent} the work left the gold path for good.",
+                excerpt=excerpt_of(turn.text) or None,
+            )
+            return
+
+
+def _went_on(log: Log, failed: Turn) -> bool:
+    """Tell whether whoever made a call that failed gave values to those above all the same."""
+    above = (turn for turn in log.turns if turn.is_reply and failed.step_id in turn.stands_over)
+    nearest = min(above, key=lambda turn: len(turn.stands_over), default=None)
+    return nearest is not None and any(True for _ in named_values(nearest.text))

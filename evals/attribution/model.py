@@ -1,0 +1,82 @@
+"""Attribution: candidates for the decisive step, the most likely one first, with their reasons."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Cue = Literal[
+    "no_answer",
+    "declined",
+    "unsure",
+    "contradicts",
+    "unfounded",
+    "wrong_value",
+    "departure",
+    "first_result",
+    "new_values",
+    "plan_gap",
+    "invented",
+    "failing_run",
+    "rare_worker",
+    "last_result",
+    "llm",
+]
+"""The kind of a sign; `evals.attribution.cues` says what each looks for. `llm`: a model named it."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Sign(_Part):
+    """One reason to hold a step responsible."""
+
+    cue: Cue
+    weight: float
+    """Added to the score of the step: the weight of the cue times the strength of this sign."""
+    reason: str
+    """A sentence with the figures."""
+    excerpt: str | None = None
+    """The words of the step that show it; None where it is their absence that does."""
+
+
+class Candidate(_Part):
+    """One agent at one step, and why that may have decided the outcome."""
+
+    agent: str
+    step_id: str
+    score: float
+    """The sum of the signs. Comparable within one attribution only; it is no probability."""
+    signs: tuple[Sign, ...]
+
+
+class Attribution(_Part):
+    """The ranking of one trial. Without candidates, `reason` says why nobody can be named."""
+
+    candidates: tuple[Candidate, ...] = ()
+    """The most likely first, at most `MOST_CANDIDATES`."""
+    reason: str | None = None
+    """Why no step can be named; None where there is a candidate."""
+    confirmed: bool | None = None
+    """A model's answer to whether the outcome would have been right had the first step been right;
+    None where no model was asked about it."""
+    produced_by: str = "rules"
+
+    @property
+    def agent(self) -> str | None:
+        """Return the agent that most likely decided the outcome; None if not attributable."""
+        return self.candidates[0].agent if self.candidates else None
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the candidates in words, the most likely first, or why there is none."""
+        if not self.candidates:
+            return (f"Not attributable: {self.reason}.",)
+        return tuple(
+            f"{each.agent} at {each.step_id} (score {each.score:g}): {each.signs[0].reason}"
+            for each in self.candidates
+        )
+
+
+MOST_CANDIDATES = 5

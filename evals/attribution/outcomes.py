@@ -1,0 +1,20 @@
+"""log_of: what the context of an evaluator knows of a trial, as the log that is attributed. Pure."""
+
+from __future__ import annotations
+
+from evals.attribution.turns import Log, turns_of_messages, turns_of_trace
+from evals.base import EvaluationContext
+
+
+def log_of(context: EvaluationContext) -> Log:
+    """Return the log of a trial or of a recorded trace: of its messages where it has any."""
+    if context.messages:
+        turns = turns_of_messages(context.messages)
+    else:
+        turns = turns_of_trace(context.trace)
+    return Log(
+        turns=turns,
+        answer=context.answer,
+        expected=context.expected_answer,
+        departed_at=context.departed_at,
+    )
