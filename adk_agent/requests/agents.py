@@ -13,7 +13,10 @@ from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.a2a.in_process import PYTHON_PREFIX
 from tau_bridge.teams import teams
 
-BUNDLED_AGENTS = ("null", "echo", "oracle", "gullible", "reference")
+BUNDLED_AGENTS = (
+    *("null", "echo", "oracle", "gullible", "reference"),
+    *("idempotent", "writes-twice", "forgetful", "retrying"),
+)
 """The bundled agents."""
 BUNDLED_TEAMS = (
     *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),

@@ -43,6 +43,7 @@ def equivalent_command(plan: EvaluationPlan) -> str:
     }
     words = ["greenroom", "run", json.dumps(record, ensure_ascii=False)]
     words += [str(word) for flag in flags.items() for word in flag]
+    words += ["--chaos", str(plan.chaos)] if plan.chaos is not None else []
     words += [word for path in plan.task_files for word in ("--tasks", path)]
     return shlex.join(words)
 

@@ -14,6 +14,7 @@ from adk_agent.results.frame import frame_of
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.notebook import notebook_html
 from adk_agent.results.pairs import AgentPair
+from adk_agent.results.robustness import FaultedTrial, ReliabilityRow, RobustnessRow
 from adk_agent.results.summary import (
     CEILING,
     FLOOR,
@@ -36,7 +37,7 @@ ReportStatus = Literal["complete", "incomplete", "interrupted"]
 """Incomplete: a trial failed, so scores are ranges. Interrupted: trials are missing."""
 
 
-R = TypeVar("R", SummaryRow, HeadlineRow, TaskRow, TrialRow, TeamRow)
+R = TypeVar("R", SummaryRow, HeadlineRow, TaskRow, TrialRow, TeamRow, RobustnessRow, ReliabilityRow)
 
 
 class TrialEvaluations(Row):
@@ -80,6 +81,12 @@ class EvaluationReport(Row):
     teams: tuple[TeamRow, ...] = ()
     """The coordination of the participants' teams, where it was visible."""
     evaluations: tuple[TrialEvaluations, ...]
+    faulted: tuple[FaultedTrial, ...] = ()
+    """The trials under injected faults; no score above counts them."""
+    robustness: tuple[RobustnessRow, ...] = ()
+    """The scores under each family of faults, paired with the plain ones."""
+    reliability: tuple[ReliabilityRow, ...] = ()
+    """How alike the plain trials of a task are, where faults were injected too."""
 
     def to_json(self) -> str:
         """Return the report as indented JSON that ends in a newline."""
@@ -210,6 +217,13 @@ class EvaluationReport(Row):
                 "pairs": (),
                 "trials": rows(self.trials),
                 "teams": rows(self.teams),
+                "faulted": tuple(
+                    each
+                    for each in self.faulted
+                    if each.row.participant in agents and each.row.domain in domains
+                ),
+                "robustness": rows(self.robustness),
+                "reliability": rows(self.reliability),
                 "evaluations": tuple(
                     each
                     for each in self.evaluations
