@@ -39,6 +39,7 @@ from evals.trace import ASSESSOR, USER
 from tau_bridge import benchmark as names
 from tau_bridge.benchmark import DomainInfo
 from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.chaos.profiles import PROFILES, ChaosPlan, parse_chaos
 from tau_bridge.errors import DataError
 
 _BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX

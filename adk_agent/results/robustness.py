@@ -54,7 +54,7 @@ class ReliabilityRow(Row):
     participant: str
     domain: str
     consistency: dict[str, float | None]
-    reasons: dict[str, str] = {}
+    reasons: dict[str, str]
 
 
 def robustness_row(
