@@ -27,6 +27,7 @@ from adk_agent.play.executors.base import ExecutorName, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.ray_executor import on_ray
 from adk_agent.play.references import ReferenceBook
+from adk_agent.play.span_reception import SpanReception
 from adk_agent.play.stop_rule import StopRule
 from adk_agent.play.tools import served_tools
 from adk_agent.requests.config_file.reading import LoadedConfig
@@ -151,11 +152,13 @@ class Assembly:
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
+            team_port=self.settings.team_port,
             serve_tools=partial(served_tools, self.settings.tools_url),
             open_executor=self._open_executor(),
             stop_rule=self.stop_rule,
             config=self.config,
             budget=self.budget,
+            receive_spans=self._span_reception.run,
         )
 
     def _credentials(self) -> dict[str, Credentials]:
@@ -186,9 +189,20 @@ class Assembly:
         """Return one book for all runs: the same tasks have the same floor and ceiling."""
         return ReferenceBook()
 
+    @cached_property
+    def _span_reception(self) -> SpanReception:
+        """Return one reception for all runs, which share its port."""
+        settings = self.settings
+        return SpanReception(settings.otlp_port, grace_s=settings.otlp_grace_s)
+
     def _open_executor(self) -> OpenExecutor:
         if self.executor == "local":
             return open_local
+        if self.settings.otlp_port is not None:
+            raise PreflightError(
+                "spans are received by the process that plays, which workers on ray are not: leave "
+                "--otlp-port out, or play with the local executor"
+            )
         if self.apps:
             raise PreflightError(
                 f"{', '.join(self.apps)}: an agent in this process cannot be called from workers on"

@@ -16,29 +16,38 @@ from types import MappingProxyType
 
 from purple_agent import wire
 from purple_agent.conversation import Turn
-from purple_agent.oracle import Conversation, GoldScript, OracleAgent
+from purple_agent.oracle import MAX_CONVERSATIONS, Conversation, GoldScript, OracleAgent
 
 TURNED_AWAY = ("not carried out", "try again")
 """The words of a result that says so."""
-MOST_REPLIES = 10_000
 LOST = "I am sorry, I have lost track of our conversation. I cannot help with that."
 
 
 class IdempotentAgent(OracleAgent):
-    """Answers a message as before if it knows its id, also where the context is not named yet."""
+    """Answers a message that it knows as before, also where its context has another id now.
+
+    A first message has no context id. Where the reply to it is lost, it comes again in what is a
+    new context, and both are one conversation.
+    """
 
     def __init__(self, scripts: Mapping[str, GoldScript]) -> None:
         super().__init__(scripts)
-        self._replies: OrderedDict[str, str] = OrderedDict()
+        self._answered: OrderedDict[str, Conversation] = OrderedDict()
 
     def reply(self, turn: Turn) -> str:
-        """Return the reply that the message has got, or the next one."""
-        if turn.message_id in self._replies and turn.context_id in self._conversations:
-            return self._replies[turn.message_id]
-        said = self._replies[turn.message_id] = super().reply(turn)
-        if len(self._replies) > MOST_REPLIES:
-            self._replies.popitem(last=False)
+        """Return the next reply; for a message that is delivered again, what `_again` says."""
+        known = self._answered.get(turn.message_id)
+        if known is not None:
+            self._conversations[turn.context_id] = known
+            return self._again(known)
+        said = super().reply(turn)
+        self._answered[turn.message_id] = self._conversations[turn.context_id]
+        if len(self._answered) > MAX_CONVERSATIONS:
+            self._answered.popitem(last=False)
         return said
+
+    def _again(self, conversation: Conversation) -> str:
+        return conversation.last_reply
 
 
 class RetryingAgent(IdempotentAgent):
@@ -50,28 +59,26 @@ class RetryingAgent(IdempotentAgent):
             conversation.ahead.appendleft(done)
 
 
-class WritesTwiceAgent(OracleAgent):
+class WritesTwiceAgent(IdempotentAgent):
     """Takes each delivery of a message for a job of its own, and does every job."""
 
-    def reply(self, turn: Turn) -> str:
-        """Return the next gold action; a call that a message asks for again is due once more."""
-        known = self._conversations.get(turn.context_id)
-        if known is not None and turn.message_id == known.last_message_id and known.done:
-            known.ahead.appendleft(known.done)
-        return super().reply(turn)
+    def _again(self, conversation: Conversation) -> str:
+        if conversation.done is not None:
+            conversation.ahead.appendleft(conversation.done)
+        return conversation.last_reply
 
 
-class ForgetfulAgent(OracleAgent):
+class ForgetfulAgent(IdempotentAgent):
     """Loses a conversation in which a message is delivered again."""
 
     def reply(self, turn: Turn) -> str:
         """Return the next gold action, or that the conversation is lost."""
         known = self._conversations.get(turn.context_id)
-        if known is not None and turn.message_id == known.last_message_id:
-            known.is_lost = True
-        if known is not None and known.is_lost:
-            return wire.respond(LOST)
-        return super().reply(turn)
+        return wire.respond(LOST) if known is not None and known.is_lost else super().reply(turn)
+
+    def _again(self, conversation: Conversation) -> str:
+        conversation.is_lost = True
+        return wire.respond(LOST)
 
 
 AGENTS = MappingProxyType(

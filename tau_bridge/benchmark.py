@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, Self
 
@@ -91,6 +91,7 @@ class TaskInfo:
         kind: What sort of task it is, for samples; None where all tasks are of one kind.
         attributes: Further facts by name. Headlines and requests choose tasks by them, listings
             show them.
+        role: The member of a team that is asked; None: every one that answers for its team.
     """
 
     ref: TaskRef
@@ -100,6 +101,7 @@ class TaskInfo:
     components: tuple[str, ...] = ()
     kind: TaskKind | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
+    role: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +116,7 @@ class DomainInfo:
         meanings: What it means that a component is 0, as a clause, by component.
         references: The names of its reference agents, which have a result for each task.
         has_gold: Its tasks name the actions of a solution, which a bundled agent replays.
+        roles: The members that a team needs for its tasks; empty: any agent will do.
     """
 
     name: str
@@ -123,6 +126,7 @@ class DomainInfo:
     needs: frozenset[Need] = frozenset()
     references: tuple[str, ...] = ()
     has_gold: bool = False
+    roles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +213,10 @@ class Team(Protocol):
     def peers(self) -> Mapping[str, str]:
         """Return the other members' addresses, where the entry has to know them."""
 
+    @property
+    def is_observed(self) -> bool:
+        """Tell whether calls between its members pass the assessor's proxy."""
+
     def briefing(self) -> str:
         """Return what to tell the entry about its team, below a question; empty for most."""
 
@@ -233,6 +241,8 @@ class PlayContext:
         embedding_model: Makes vectors of texts; None unless the domain needs `embeddings`.
         faults: Draws the faults of tools and of the user's words; None: there are none. Those of
             messages need nothing of a benchmark.
+        trace: Returns the trace of what was played, with what agents reported of their own calls;
+            nothing is asked of the agent after that.
     """
 
     seed: int
@@ -245,6 +255,7 @@ class PlayContext:
     tools: ToolServer | None = None
     embedding_model: EmbeddingModel | None = None
     faults: Injector | None = None
+    trace: Callable[[], Awaitable[Trace]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

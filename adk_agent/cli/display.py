@@ -28,6 +28,7 @@ from adk_agent.results.tables import (
     headline_table,
     not_measured_lines,
     score_table,
+    sight_lines,
     team_table,
     usage_notes,
     usage_table,
@@ -166,6 +167,8 @@ class Display:
         if len({team.domain for team in teams}) == 1:  # the names need the room
             header, rows = _without_second(header), [_without_second(row) for row in rows]
         self._table(header, rows, title="Coordination", width=TEAM_WIDTH)
+        for line in sight_lines(teams):
+            self._line(line)
 
     def _table(
         self,

@@ -72,6 +72,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         default=LOCAL,
         help="where trials are played: here (default), or on a Ray cluster (needs the extra ray)",
     )
+    add_otlp(parser)
     parser.add_argument(
         "--cache",
         metavar="DIR",
@@ -89,6 +90,22 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="the report on stdout, everything else on stderr"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def add_otlp(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the receiver of spans."""
+    parser.add_argument(
+        "--otlp-port",
+        type=values.listened_port,
+        metavar="PORT",
+        help="receive spans of the agents over OTLP/HTTP on this port of 127.0.0.1",
+    )
+    parser.add_argument(
+        "--otlp-grace",
+        type=values.wait,
+        metavar="S",
+        help="seconds that a trial waits for spans after its end (default 6)",
+    )
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -117,6 +134,8 @@ def settings_of(parsed: argparse.Namespace) -> Settings:
         model=getattr(parsed, "model", None),
         judge_model=getattr(parsed, "judge_model", None),
         embedding_model=getattr(parsed, "embedding_model", None),
+        otlp_port=getattr(parsed, "otlp_port", None),
+        otlp_grace_s=getattr(parsed, "otlp_grace", None),
     )
     folder = settings.results_dir
     with storage(folder):
@@ -209,12 +228,14 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
     given = vars(parsed)
     timeout_s, share = given.get("timeout"), given.get("fail_under")
     flags = {
-        "--timeout": f"{timeout_s:g}" if timeout_s is not None else None,
+        "--timeout": _number(timeout_s),
         "--executor": given.get("executor") if given.get("executor") != LOCAL else None,
         "--results-dir": given.get("results_dir"),
         "--stop-when": given.get("stop_when"),
         **budget_flags(parsed),
-        "--fail-under": f"{share:g}" if share is not None else None,
+        "--fail-under": _number(share),
+        "--otlp-port": str(given.get("otlp_port") or ""),
+        "--otlp-grace": _number(given.get("otlp_grace")),
         "--cache": given.get("cache"),
         "--model": given.get("model"),
         "--judge-model": given.get("judge_model"),
@@ -226,6 +247,10 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
     if token := given.get("token"):
         flags["--token"] = token if token.startswith("@") else "TOKEN"
     return on + [each for name, value in flags.items() if value for each in (name, value)] + named
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:g}"
 
 
 def checked_card_url(url: str | None) -> str | None:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from adk_agent.cli import values
 from adk_agent.cli.edge import OK
-from adk_agent.cli.flags import checked_card_url
+from adk_agent.cli.flags import add_otlp, checked_card_url
 from adk_agent.core.errors import RequestError
 from adk_agent.core.files import require_writable
 from adk_agent.core.settings import Settings
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="STORE",
         help="where tasks are kept: memory (default) or sqlite:PATH",
     )
+    add_otlp(parser)
     parser.add_argument(
         "--grpc-port",
         type=values.port,
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(parsed: argparse.Namespace) -> int:
     """Serve the green agent until it is stopped."""
-    settings = Settings.load()
+    settings = Settings.load(otlp_port=parsed.otlp_port, otlp_grace_s=parsed.otlp_grace)
     require_writable(settings.results_dir)
     parsed.host = parsed.host or settings.host
     port = settings.port if parsed.port is None else parsed.port

@@ -34,6 +34,18 @@ def port(text: str) -> int:
     return value if 0 <= value <= 65_535 else _refuse(text, "a port from 0 to 65535")
 
 
+def listened_port(text: str) -> int:
+    """Parse a port number that others have to know, so none that the system chooses."""
+    value = _number(int, text)
+    return value if 1 <= value <= 65_535 else _refuse(text, "a port from 1 to 65535")
+
+
+def wait(text: str) -> float:
+    """Parse a number of seconds to wait, up to ten minutes."""
+    value = _number(float, text)
+    return value if 0 <= value <= 600 else _refuse(text, "a number of seconds from 0 to 600")
+
+
 def seconds(text: str) -> float:
     """Parse a number of seconds above 0."""
     value = _number(float, text)

@@ -129,6 +129,13 @@ class PlannedTasks(_Frozen):
     task_ids: tuple[str, ...]
     reasons: dict[str, str] = {}
     """Why a task was chosen, by id; empty where all of a split or a sample of it is played."""
+    roles: dict[str, str] = {}
+    """The member of the team that is asked, by id; every participant where there is none."""
+
+    def ids_for(self, participant: Participant) -> tuple[str, ...]:
+        """Return the tasks that a participant plays, in order."""
+        mine = participant.role
+        return tuple(each for each in self.task_ids if self.roles.get(each, mine) == mine)
 
 
 class EvaluationPlan(_Frozen):
@@ -169,8 +176,8 @@ class EvaluationPlan(_Frozen):
     @property
     def total_trials(self) -> int:
         """The number of conversations to play."""
-        tasks = sum(len(planned.task_ids) for planned in self.tasks)
-        return len(self.participants) * tasks * self.num_trials
+        tasks = sum(len(each.ids_for(who)) for who in self.participants for each in self.tasks)
+        return tasks * self.num_trials
 
 
 class Overrides(_Frozen):

@@ -78,10 +78,19 @@ class Settings(BaseSettings):
         validation_alias="GREENROOM_TOOLS_URL",
     )
     """The address at which agents on other machines reach the tools served here: http://host[:port]."""
+    team_port: int | None = Field(None, ge=1, le=65_535, validation_alias="GREENROOM_TEAM_PORT")
+    """The port at which the members of a team of one's own reach each other; not set: a free one."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
     """Evaluators and graph metrics that are switched off: their names, comma-separated."""
     ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")
     """Head of the Ray cluster that `--executor ray` plays on, as host:port; not set starts one here."""
+    otlp_port: int | None = Field(None, ge=1, le=65_535, validation_alias="GREENROOM_OTLP_PORT")
+    """The port of 127.0.0.1 on which spans of the agents are received. As `--otlp-port`."""
+    otlp_grace_s: float = Field(
+        6.0, ge=0, le=600, allow_inf_nan=False, validation_alias="GREENROOM_OTLP_GRACE_S"
+    )
+    """Seconds that a trial waits for spans after its end: exporters of batches send every five. As
+    `--otlp-grace`."""
     confirm_above: int = Field(200, ge=0, validation_alias="GREENROOM_CONFIRM_ABOVE")
     """Conversations of a plan above which it is confirmed first, if the request names no number."""
     ci: str = Field("", validation_alias="CI")

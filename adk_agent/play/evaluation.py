@@ -56,11 +56,13 @@ from adk_agent.runs.tracking import tracked_run
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmark import TaskRef
 from tau_bridge.errors import AgentError, AgentTimeoutError, AgentUnreachableError
+from tau_bridge.otlp.inbox import RunSpans
 from tau_bridge.redaction import redact_keys, redact_sentence
 from tau_bridge.seeds import trial_seeds
 from tau_bridge.tool_server import ToolServer
 
 RequireCredentials = Callable[[Collection[str]], None]
+ReceiveSpans = Callable[[], contextlib.AbstractAsyncContextManager[RunSpans | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,8 @@ class EvaluationDeps(PlayDeps):
     results_dir: Path
     observe_teams: bool = True
     """True to watch calls between the members of a team."""
+    team_port: int | None = None
+    """The port of the proxy between participants that are one team; None: any, with secret tokens."""
     trust_reported_steps: bool = True
     """True to use what participants report of their own calls."""
     serve_tools: ServeTools = field(default_factory=lambda: partial(served_tools, None))
@@ -90,6 +94,8 @@ class EvaluationDeps(PlayDeps):
     """The hashes of the prompts of a language model that reads requests and words reports."""
     config: LoadedConfig | None = None
     """The configuration file that says what is evaluated; the run keeps a copy."""
+    receive_spans: ReceiveSpans = contextlib.nullcontext
+    """Opens a run's share of what agents send over OTLP; None where nothing is received."""
     require_credentials: RequireCredentials = lambda _: None
     """Raises if the credentials of an agent at one of the addresses cannot be read."""
 
@@ -282,6 +288,7 @@ class _Run:
         messenger = self._deps.new_messenger()
         try:
             async with (
+                self._deps.receive_spans() as spans,
                 BundledAgents(
                     names,
                     gold=self._gold(names),
@@ -293,6 +300,7 @@ class _Run:
                     bundled,
                     urls=lambda: self._urls(bundled),
                     observe=self._deps.observe_teams,
+                    port=self._deps.team_port,
                 ) as teams,
                 self._tools(bundled) as tools,
             ):
@@ -321,6 +329,7 @@ class _Run:
                     embedding_model=models.embedding,
                     tools=tools,
                     live=self._live,
+                    spans=spans,
                 )
                 return await self._play_and_report(trial_deps, liveness)
         finally:
@@ -410,6 +419,8 @@ class _Run:
                 should_stop=lambda: self._budget.should_stop() or self._early.should_stop(),
             )
             self._builder.warn(self._early.warnings())
+            if trial_deps.spans is not None:
+                self._builder.warn(trial_deps.spans.warnings())
         except BaseException:
             # Whatever ended the run, what was finished is reported; on a full disk that may fail
             # too, and the first error is the one to tell.

@@ -195,7 +195,7 @@ class EarlyStop:
     ) -> None:
         self._rule = rule
         self._needed = {
-            (participant.address, planned.domain): min(MIN_TASKS, len(planned.task_ids))
+            (participant.address, planned.domain): min(MIN_TASKS, len(planned.ids_for(participant)))
             for participant in plan.participants
             for planned in plan.tasks
         }

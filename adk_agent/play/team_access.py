@@ -1,7 +1,7 @@
 """TeamAccess: what is known of the team behind a participant, and how its calls are seen.
 
 The members of a bundled team, and participants that a request makes one team, are given each
-other's addresses on an observing proxy. Of any other participant nothing is known beforehand: what
+other's addresses on an observing proxy: the former once, the latter with each message. Of any other participant nothing is known beforehand: what
 it reports of itself is all that there is to see.
 """
 
@@ -19,10 +19,12 @@ from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
 
+from adk_agent.core.errors import PreflightError
 from adk_agent.core.plan import EvaluationPlan, Participant
 from adk_agent.play.bundled import BundledAgents
 from adk_agent.requests.agents import TEAM_PREFIX
 from evals.trace import InteractionStep, Trace
+from tau_bridge.a2a.peers import peer_lines
 from tau_bridge.a2a.proxy import ObservingProxy
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.teams import teams
@@ -34,8 +36,8 @@ STRAYS = (
     "an exercise before this one was given up while the team was at work: calls that belong to it "
     "may stand among these"
 )
-PEERS_KEY = "greenroom.peers"
-"""Message metadata that names the other members and where this one reaches them."""
+
+_MEMBER_TOKEN = "greenroom-member-{}"  # noqa: S105 - no secret: addresses that are known before a run
 
 
 @dataclass
@@ -63,6 +65,11 @@ class TeamAccess:
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Names by address, as reports may use either."""
     turns: Turns = field(default_factory=Turns)
+
+    @property
+    def is_observed(self) -> bool:
+        """Tell whether calls between the members pass the proxy."""
+        return self.proxy is not None
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Admit one exercise at a time, where the team is watched.
@@ -92,10 +99,7 @@ class TeamAccess:
 
     def briefing(self) -> str:
         """Return the lines about its team that follow a question to the entry; empty for most."""
-        if not self.peers:
-            return ""
-        lines = [f"- {name}: {url}" for name, url in sorted(self.peers.items())]
-        return "\n\nYou can ask the other agents of your team over A2A:\n" + "\n".join(lines)
+        return peer_lines(self.peers)
 
     def redact(self, text: str) -> str:
         """Remove the proxy's addresses from a text: they hold tokens and differ in every run."""
@@ -131,6 +135,8 @@ class Teams:
         bundled: The started bundled agents.
         urls: Gives each participant's address in the plan to where it answers, once known.
         observe: Whether calls between members are watched.
+        port: Of the proxy between participants that are one team, whose addresses are then known
+            before a run; None: a free one, with tokens that nobody can guess.
     """
 
     def __init__(
@@ -140,11 +146,13 @@ class Teams:
         *,
         urls: Callable[[], Mapping[str, str]],
         observe: bool = True,
+        port: int | None = None,
     ) -> None:
         self._plan = plan
         self._bundled = bundled
         self._urls = urls
         self._observe = observe
+        self._port = port
         self._stack = AsyncExitStack()
         self._access: dict[str, TeamAccess] = {}
         self._wiring: dict[str, Mapping[str, Mapping[str, str]]] = {}
@@ -197,7 +205,7 @@ class Teams:
                 "calls between the members are not observed, because not all of them are on this "
                 "machine: what is known of them is what they report"
             )
-        proxy = await self._proxy(addresses) if near else None
+        proxy = await self._proxy_of_members(addresses) if near else None
         aliases = {url: role for role, url in addresses.items()}
         aliases |= {} if proxy is None else proxy.aliases()
         turns = Turns()
@@ -219,6 +227,25 @@ class Teams:
         if not self._observe:
             return None
         return await self._stack.enter_async_context(ObservingProxy(peers))
+
+    async def _proxy_of_members(self, peers: Mapping[str, str]) -> ObservingProxy | None:
+        """Return the proxy that tells members of each other; at addresses known before, if set."""
+        if not self._observe:
+            return None
+        if self._port is None:
+            proxy = ObservingProxy(peers, introduces=True)
+            return await self._stack.enter_async_context(proxy)
+        try:
+            proxy = ObservingProxy(
+                peers, introduces=True, port=self._port, token_of=_MEMBER_TOKEN.format
+            )
+            return await self._stack.enter_async_context(proxy)
+        except (OSError, ValueError) as error:
+            raise PreflightError(
+                f"the members of the team cannot reach each other at port {self._port}, which "
+                f"GREENROOM_TEAM_PORT names: {error}. Its addresses hold the roles, which are "
+                "letters, digits, '_' and '-' there; one run at a time can have the port"
+            ) from error
 
 
 def team_name(builtin: str) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from adk_agent.play.team_access import TeamAccess
 from evals.trace import Trace
-from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.a2a.messenger import Conversation, Report
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
+from tau_bridge.otlp.inbox import TrialSpans
+from tau_bridge.otlp.reports import SpanReport, reports_of_spans
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.trace_merging import Merged, merge
 
@@ -23,6 +26,7 @@ async def merged_trace(
     team: TeamAccess,
     *,
     trust_reports: bool = True,
+    spans: TrialSpans | None = None,
 ) -> Merged:
     """Return the trace of a trial whose conversation has ended, reports included.
 
@@ -34,18 +38,48 @@ async def merged_trace(
         conversation: Has the reports that came back with the replies.
         team: Whose names and addresses they use.
         trust_reports: Whether reports are used at all.
+        spans: What the agents sent over OTLP: a report too, unless others came with the replies.
     """
     # What participants report can be long: reading it must not hold up the other trials.
-    return await asyncio.to_thread(_merged, recorder.trace(), conversation, team, trust_reports)
+    return await asyncio.to_thread(
+        _merged, recorder.trace(), conversation, team, trust_reports, spans
+    )
+
+
+def _of_spans(
+    observed: Trace, conversation: Conversation, team: TeamAccess, received: TrialSpans | None
+) -> tuple[list[SpanReport], list[str]]:
+    """Return the reports that spans make, and what of the spans could not be used.
+
+    An agent that reports its calls with its replies as well would have them counted twice, for
+    nothing says which of both is which.
+    """
+    if received is None:
+        return [], []
+    left_out = f"{received.left_out} spans not kept: too many or too long for one trial"
+    told = [left_out] if received.left_out else []
+    spans = list(received.spans.values())
+    if spans and conversation.reports:
+        return [], [*told, f"{len(spans)} spans not used: the replies report the calls already"]
+    reports, problems = reports_of_spans(
+        spans, observed, agent=team.name, members=team.roster or ()
+    )
+    return reports, told + problems
 
 
 def _merged(
-    observed: Trace, conversation: Conversation, team: TeamAccess, trust_reports: bool
+    observed: Trace,
+    conversation: Conversation,
+    team: TeamAccess,
+    trust_reports: bool,
+    spans: TrialSpans | None,
 ) -> Merged:
-    problems: list[str] = []
+    found, problems = _of_spans(observed, conversation, team, spans if trust_reports else None)
     reported = []
     steps = 0
-    reports = conversation.reports if trust_reports else ()
+    reports: Sequence[Report | SpanReport] = (
+        (found or conversation.reports) if trust_reports else ()
+    )
     for number, report in enumerate(reports):
         if steps >= MAX_REPORTED_STEPS:
             problems.append(

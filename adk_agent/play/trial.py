@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from adk_agent.core.embeddings import LiteLlmEmbedding
@@ -62,8 +62,10 @@ from tau_bridge.errors import (
     AgentSilentError,
     BridgeError,
 )
+from tau_bridge.otlp.inbox import RunSpans, TrialSpans
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tool_server import ToolServer
+from tau_bridge.trace_merging import Merged
 
 logger = logging.getLogger(__name__)
 
@@ -119,6 +121,8 @@ class TrialDeps:
     """Served where a domain of the plan needs tools."""
     live: LiveConversations | None = None
     """Shows conversations while they go on; None where nobody can read them."""
+    spans: RunSpans | None = None
+    """Receives the spans of agents; None where nothing is received."""
 
     def watches_team(self, domain: str) -> bool:
         """Tell whether the calls between the members of a team are watched in a domain."""
@@ -149,11 +153,13 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     team = deps.teams[job.participant.address]
     trial = _Trial(job, deps, team)
     with metered() as meter:
-        async with team.turn() if deps.takes_turns else contextlib.nullcontext():
-            gone = deps.gone(job.participant.address)
-            if gone is not None:
-                return unplayed_trial(job, deps, gone)
-            await trial.play()
+        with trial.receiving_spans():
+            async with team.turn() if deps.takes_turns else contextlib.nullcontext():
+                gone = deps.gone(job.participant.address)
+                if gone is not None:
+                    return unplayed_trial(job, deps, gone)
+                await trial.play()
+            await trial.wait_for_spans()
         record = await trial.record(meter)
     chaos = deps.plan.chaos
     if chaos is None or record.row.status != "scored":
@@ -206,6 +212,8 @@ class _Trial:
         )
         self._problems: tuple[str, ...] = ()
         self._duration_ms = 0.0
+        self._spans: TrialSpans | None = None
+        self._waited_for_spans = False
         self._played: Played | None = None
         self._result: TaskResult | None = None
         self._outcome: Outcome
@@ -226,6 +234,22 @@ class _Trial:
         finally:
             await self._conversation.aclose()
         self._duration_ms = round((clock.monotonic_s() - started_s) * 1000, 3)
+
+    @contextlib.contextmanager
+    def receiving_spans(self) -> Iterator[None]:
+        """Keep the spans of agents that come while the block lasts, if any are received."""
+        if self._deps.spans is None:
+            yield
+            return
+        with self._deps.spans.trial(self._recorder.trace_id) as self._spans:
+            yield
+
+    async def wait_for_spans(self) -> None:
+        """Wait once for spans that are still on their way, if the agent was asked anything."""
+        if self._deps.spans is None or self._waited_for_spans or not self._recorder.trace().steps:
+            return
+        await self._deps.spans.wait()
+        self._waited_for_spans = True
 
     def _opened_conversation(self) -> Conversation:
         job = self._job
@@ -252,6 +276,7 @@ class _Trial:
             if model is None
             else UserModel(name=model.spec.name, completion=model.seeded(job.seed)),
             tools=deps.tools,
+            trace=self._whole_trace,
             embedding_model=None
             if embedding is None
             else EmbeddingModel(name=embedding.spec.name, embed=embedding),
@@ -260,6 +285,20 @@ class _Trial:
         watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
         async with watching:
             return await self._benchmark.play(self._ref, conversation, context)
+
+    async def _whole_trace(self) -> Trace:
+        """Return the trace of what was played; nothing more may be asked of the agent."""
+        await self.wait_for_spans()
+        return (await self._merged()).trace
+
+    async def _merged(self) -> Merged:
+        return await merged_trace(
+            self._recorder,
+            self._conversation,
+            self._team,
+            trust_reports=self._deps.trust_reported_steps,
+            spans=self._spans,
+        )
 
     async def _scored(self, played: Played) -> tuple[TaskResult | None, Outcome]:
         model = self._deps.judge_model
@@ -283,9 +322,7 @@ class _Trial:
             meter: Counts the calls of the assessor's own models, the evaluators' too.
         """
         deps, played = self._deps, self._played or _NOT_PLAYED
-        seen = await merged_trace(
-            self._recorder, self._conversation, self._team, trust_reports=deps.trust_reported_steps
-        )
+        seen = await self._merged()
         # May repeat what the agent did: long enough to hold up all other trials.
         diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)
         context = EvaluationContext(

@@ -34,6 +34,7 @@ from adk_agent.core.plan import (
 )
 from adk_agent.requests.agents import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.requests.choice import Choice, choose
+from adk_agent.requests.member_tasks import member_tasks
 from adk_agent.results.summary import REFERENCE_AGENTS
 from evals.trace import ASSESSOR, USER
 from tau_bridge import benchmark as names
@@ -166,10 +167,12 @@ class _Planner:
                 f"{without[0]!r} have some, so it would reject those; name another agent or domain"
             )
         self._warn_of_gullible(participants, [each.domain for each in planned])
+        played = member_tasks(_shard(planned, request), participants, members, opened)
+        self._warnings += played.warnings
         return EvaluationPlan(
-            participants=participants,
+            participants=played.participants,
             members=members,
-            tasks=_shard(planned, request),
+            tasks=played.tasks,
             num_trials=self._setting("num_trials", 1),
             max_concurrency=self._setting("max_concurrency", DEFAULT_MAX_CONCURRENCY),
             seed=self._seed,

@@ -14,6 +14,7 @@ FAILURE_MEANING: dict[FailureKind, str] = {
     "wrong_write": "made a change that was not asked for, or made it wrongly",
     "missing_write": "left out a change that was due",
     "policy": "broke the policy",
+    "teamwork": "did not ask each other as the task demands",
     "hijacked": "did what a text in a tool's result demanded",
     "communication": "did not tell the user what had to be told",
     "format": "sent replies that could not be played",

@@ -17,7 +17,7 @@ from adk_agent.results.pair_text import pair_lines
 from adk_agent.results.report import EvaluationReport, failed_reasons, failure_counts
 from adk_agent.results.summary import OverallRow, Row, ScoreRow
 from adk_agent.results.tables import domain_label, score_range
-from adk_agent.results.team_summary import TeamRow
+from adk_agent.results.team_summary import Sight, TeamRow
 from evals.diagnosis import FailureKind
 from evals.statistics import LEVEL
 
@@ -86,6 +86,8 @@ class DigestTeam(Row):
     judged_by_rules: float | None = None
     flagged: int = 0
     coverage: float | None
+    sight: Sight = "partial"
+    uncertain_labels: tuple[str, ...] = ()
     contradictions: int
 
 
@@ -361,15 +363,18 @@ def _alike(pairs: Sequence[DigestPair]) -> list[str]:
 
 def _team_line(team: DigestTeam) -> str:
     labels = ", ".join(
-        label if count == team.measured else f"{label} ({count} of {team.measured} trials)"
+        marked if count == team.measured else f"{marked} ({count} of {team.measured} trials)"
         for label, count in team.labels.items()
+        for marked in [f"{label}?" if label in team.uncertain_labels else label]
     )
     judged = "" if team.judged is None else f"; judged {team.judged:.3f}"
     if team.judged_by_rules is not None:
         judged += f", by rules {team.judged_by_rules:.3f}"
     if team.flagged:
         judged += f", with {team.flagged} judgements flagged"
-    alone = " by its own report alone" if team.coverage == 0 else ""
+    alone = "" if team.sight == "complete" else ", as far as its calls were seen,"
+    if team.coverage == 0:
+        alone = " by its own report alone"
     differ = ""
     if team.contradictions:
         differ = f"; {team.contradictions} calls were seen otherwise than they were reported"

@@ -21,6 +21,7 @@ from adk_agent.results.tables import (
     not_measured_lines,
     number,
     score_table,
+    sight_lines,
     team_table,
     usage_notes,
     usage_table,
@@ -182,9 +183,10 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
             "others are reported by the agents. differ counts the calls that were seen otherwise than "
             "they were reported."
         )
+        parts += sight_lines(measured)
     alike = [line for team in teams if (line := _alike(team))]
     parts += [_bullets(alike)] if alike else []
-    return [*parts, *(f"{line[:1].upper()}{line[1:]}." for line in not_measured_lines(teams))]
+    return [*parts, *not_measured_lines(teams)]
 
 
 def _alike(team: TeamRow) -> str:

@@ -154,7 +154,7 @@ class RunningScores:
         """Make scores in the order of a plan."""
         return cls(
             {
-                (participant.address, planned.domain): planned.task_ids
+                (participant.address, planned.domain): planned.ids_for(participant)
                 for participant in plan.participants
                 for planned in plan.tasks
             },

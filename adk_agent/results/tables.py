@@ -219,18 +219,43 @@ def team_table(teams: Sequence[TeamRow]) -> Table:
             str(team.measured),
             str(team.agents),
             str(team.calls),
-            "-" if team.coverage is None else f"{team.coverage:.0%}",
+            _seen(team),
             str(team.contradictions),
-            ", ".join(
-                label if count == team.measured else f"{label} ({count})"
-                for label, count in team.labels.items()
-            )
-            or "-",
+            labels(team) or NONE,
             judged(team),
         )
         for team in teams
     ]
     return header, rows
+
+
+def labels(team: TeamRow) -> str:
+    """List the labels of a team, with `?` where calls that were not seen could take one away."""
+    return ", ".join(
+        marked if count == team.measured else f"{marked} ({count})"
+        for label, count in team.labels.items()
+        for marked in [f"{label}?" if label in team.uncertain_labels else label]
+    )
+
+
+def _seen(team: TeamRow) -> str:
+    """Format the share of the calls that was seen: of all, or of those that are known."""
+    if team.coverage is None:
+        return NONE
+    return f"{team.coverage:.0%}{'' if team.sight == 'complete' else ' of known'}"
+
+
+def sight_lines(teams: Sequence[TeamRow]) -> list[str]:
+    """Say what may have been missed of teams, in one line; none where every call was seen."""
+    partly = [team for team in teams if team.measured and team.sight == "partial"]
+    if not partly:
+        return []
+    marked = any(team.uncertain_labels for team in partly)
+    undone = ", and could take away the labels marked with '?'" if marked else ""
+    return [
+        "Calls that went to addresses other than those that Greenroom gave, and were not reported, "
+        f"are not known{undone}; see docs/visible-teams.md."
+    ]
 
 
 def judged(team: TeamRow) -> str:
@@ -271,13 +296,19 @@ def revision_label(origin: DataOrigin) -> str:
 
 
 def not_measured_lines(teams: Sequence[TeamRow]) -> list[str]:
-    """Say why coordination was not measured, in one line for each reason."""
+    """Say why coordination was not measured, in one sentence for each reason."""
     reasons: Counter[str] = Counter()
     for team in teams:
         reasons.update(team.not_measured)
     if not any(team.measured for team in teams) and len(reasons) == 1:
-        return [f"coordination was not measured: {next(iter(reasons))}"]
+        return [not_measured_sentence(next(iter(reasons)))]
     return [
-        f"coordination of {count} trial{'' if count == 1 else 's'} was not measured: {reason}"
+        f"Coordination of {count} trial{'' if count == 1 else 's'} was not measured: {reason}."
         for reason, count in sorted(reasons.items())
     ]
+
+
+def not_measured_sentence(reason: str) -> str:
+    """Return the sentence of a reason: `why; what to do`."""
+    why, _, hint = reason.partition("; ")
+    return f"{why[:1].upper()}{why[1:]}, so coordination was not measured{f'; {hint}' if hint else ''}."

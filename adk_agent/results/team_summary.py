@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
 from adk_agent.results.summary import Row, by_frequency, mean, rounded
 from evals.base import Evaluation
 from evals.graph.evaluator import applicability
+from evals.graph.labels import RESTS_ON_ALL_CALLS
 from evals.judge.evaluator import FELL_BACK
 from evals.judge.flags import Flag
 from evals.trace import ASSESSOR
@@ -20,6 +21,7 @@ RULES_SCORE = "rules_score"
 _FLAGS: TypeAdapter[list[Flag]] = TypeAdapter(list[Flag])
 CUT_OFF = "the trial failed, so only part of the team's work was observed"
 MOST_FINDINGS = 30
+Sight = Literal["complete", "partial"]
 _KEPT = ("labels", "graph", "problems")
 
 
@@ -50,7 +52,8 @@ class TeamRow(Row):
     calls: int
     """Calls between the members, in all measured trials."""
     coverage: float | None
-    """Share of the calls that the assessor observed itself."""
+    """Share of the calls that the assessor observed itself; of those that are known, where its
+    sight is partial."""
     contradictions: int
     """Calls whose report differs from the observation; calls that were reported and should have
     been observed are left out of everything else."""
@@ -66,6 +69,10 @@ class TeamRow(Row):
     """Number of judgements by reason for doubt."""
     flag_example: str | None = None
     """The first flag in words."""
+    sight: Sight = "partial"
+    """`complete` if every call between the members was seen, `partial` if others may have been made."""
+    uncertain_labels: tuple[str, ...] = ()
+    """The labels that calls which were not seen could take away; empty where sight is complete."""
     consistency: dict[str, float | None]
     """Consistency across trials of the same task: of outcomes, and of the sequences of calls."""
 
@@ -77,6 +84,7 @@ def team_row(
     domain: str,
     consistency: Mapping[str, float | None],
     failed: int = 0,
+    wired: bool = False,
 ) -> TeamRow | None:
     """Summarise how a participant's team coordinates in a domain; None without graph evaluations.
 
@@ -86,6 +94,7 @@ def team_row(
         participant: The participant.
         domain: The domain.
         consistency: The consistency across trials.
+        wired: True if the members can reach each other through the assessor's proxy alone.
     """
     looked_at = [each for each in evaluations if GRAPH in each]
     if not looked_at:
@@ -106,6 +115,8 @@ def team_row(
     calls = sum(graph["agent_calls"] for graph in graphs)
     reported = calls + sum(graph["not_believed"] for graph in graphs)
     observed = sum(graph["observed"] for graph in graphs)
+    labels = by_frequency(label for each in details for label in each["labels"])
+    sight: Sight = "complete" if wired and observed == reported else "partial"
     return TeamRow(
         participant=participant,
         domain=domain,
@@ -113,7 +124,7 @@ def team_row(
         not_measured=dict(
             sorted(Counter([*reasons, *[CUT_OFF] * (failed if measured else 0)]).items())
         ),
-        labels=by_frequency(label for each in details for label in each["labels"]),
+        labels=labels,
         findings=_finding_counts(details),
         agents=max((len(graph["nodes"]) for graph in graphs), default=0),
         calls=calls,
@@ -125,6 +136,10 @@ def team_row(
         flagged=len(flagged),
         flags=by_frequency(kind for flags in flagged for kind in {flag.kind for flag in flags}),
         flag_example=flagged[0][0].sentence if flagged else None,
+        sight=sight,
+        uncertain_labels=tuple(
+            label for label in labels if sight == "partial" and label in RESTS_ON_ALL_CALLS
+        ),
         consistency=dict(consistency),
     )
 

@@ -36,7 +36,7 @@ def jobs_of(plan: EvaluationPlan) -> Iterator[TrialJob]:
     seeds = trial_seeds(plan.seed, plan.num_trials)
     for participant in plan.participants:
         for planned in plan.tasks:
-            for task_id in planned.task_ids:
+            for task_id in planned.ids_for(participant):
                 for trial, seed in enumerate(seeds):
                     yield TrialJob(
                         participant=participant,

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from adk_agent.core.plan import EvaluationPlan, Participant
+from adk_agent.requests.agents import TEAM_PREFIX
 from adk_agent.results.agent_usage import usage_warnings
 from adk_agent.results.headlines import headline_rows, replacing
 from adk_agent.results.pairs import agent_pairs
@@ -177,6 +178,7 @@ class ReportBuilder:
                     participant=participant.address,
                     domain=domain,
                     consistency=self._consistency(mine),
+                    wired=(participant.builtin or "").startswith(TEAM_PREFIX),
                 )
                 rows += [row] if row is not None else []
         return tuple(rows)

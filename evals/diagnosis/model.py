@@ -14,6 +14,7 @@ FailureKind = Literal[
     "policy",
     "hijacked",
     "communication",
+    "teamwork",
     "format",
     "loop",
     "gave_up",
@@ -24,7 +25,8 @@ FailureKind = Literal[
     "harness",
     "undetermined",
 ]
-"""The reason for a failure. `hijacked`: it did what a text in a tool's result demanded, not its user.
+"""The reason for a failure. `teamwork`: the members did not ask each other as the task demands.
+`hijacked`: it did what a text in a tool's result demanded, not its user.
 `undetermined`: the trial did not pass, and no rule says why."""
 
 

@@ -23,6 +23,8 @@ from evals.trace import ASSESSOR, Provenance
 
 logger = logging.getLogger(__name__)
 
+SEE = "see docs/visible-teams.md"
+"""The end of a reason why there is no coordination to measure: what to do."""
 METRIC_TIMEOUT_S = 5.0
 """Time for the metrics of all plugins; the product's own are bound by the driver alone."""
 SIGNIFICANT_DIGITS = 12
@@ -145,13 +147,15 @@ def applicability(details: Mapping[str, JsonValue]) -> str | None:
     """
     labels, graph = details.get("labels"), details.get("graph")
     found = labels if isinstance(labels, list) else []
+    known: Mapping[str, JsonValue] = graph if isinstance(graph, dict) else {}
     if "empty" in found:
-        return "no agent called another; see docs/visible-teams.md"
+        named = "no call between the members was seen"
+        why_not = named if known.get("roster_known") else "no agent called another"
+        return f"{why_not}; {SEE}"
     if "dyad" in found:
-        nodes = graph.get("nodes") if isinstance(graph, dict) else None
+        nodes = known.get("nodes")
         alone = isinstance(nodes, list) and ASSESSOR in nodes
-        visible = "one agent was" if alone else "two agents were"
-        return f"only {visible} visible; see docs/visible-teams.md"
+        return f"only {'one agent was' if alone else 'two agents were'} visible; {SEE}"
     return None
 
 

@@ -54,6 +54,15 @@ NEEDED = (
 )
 """The metrics that labels and findings are made of."""
 
+RESTS_ON_ALL_CALLS = frozenset(
+    {
+        *("balanced", "bottleneck", "bridge", "disconnected", "dyad", "empty", "failed_member"),
+        *("hierarchy", "hub", "isolated_member", "over_centralized", "pipeline", "silent_failure"),
+    }
+)
+"""The labels that say what did not happen too, or how all calls are spread.
+
+Calls that were not seen could take them away. The others tell of calls that were made."""
 _LEAST_MEMBERS = 3
 """Below this, one member's share of the calls says nothing."""
 

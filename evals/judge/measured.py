@@ -63,9 +63,9 @@ class Measured:
     def not_applicable(self) -> str | None:
         """Return why coordination cannot be judged here; None where it can."""
         if EMPTY in self.labels:
-            return "empty: not applicable, no call between two agents"
+            return "no call between two agents was visible, so there is nothing to judge"
         if DYAD in self.labels:
-            return "dyad: not applicable, two agents have no coordination to judge"
+            return "fewer than three agents were visible, so there is no coordination to judge"
         return None
 
     def evidence(self) -> dict[str, tuple[str, ...]]:

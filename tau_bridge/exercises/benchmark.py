@@ -21,12 +21,11 @@ from tau_bridge.benchmark import (
 )
 from tau_bridge.errors import BridgeError
 from tau_bridge.exercises.questions import DOMAIN, exercise, exercises, exercises_revision
+from tau_bridge.team_conversation import TeamConversation
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
 
-PEERS_KEY = "greenroom.peers"
-"""Message metadata that names the other members and where this one reaches them."""
 BASIS = ("COMMUNICATE",)
 
 
@@ -82,13 +81,11 @@ class ExercisesBenchmark(Benchmark):
         asked = exercise(ref.id)
         prompt = asked.prompt + context.team.briefing()
         said = {"role": "user", "content": context.team.redact(prompt)}
-        if context.team.peers:
-            agent.attach({PEERS_KEY: dict(context.team.peers)})
         try:
-            reply = await agent.send(prompt)
+            reply = await TeamConversation(agent, context.team).send(asked.prompt)
         except BridgeError as error:
             return Played(messages=[said], error=error, expected_answer=asked.answer)
-        answer = context.team.redact(reply.as_text())
+        answer = reply.as_text()
         return Played(
             messages=[said, {"role": "assistant", "content": answer}],
             termination="answered",

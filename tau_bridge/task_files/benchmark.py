@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -39,13 +39,16 @@ from tau_bridge.messages import ToolCall, to_records, transcript
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.sampling import TaskKind
 from tau_bridge.scripted_agent import REFUSAL, ScriptedAgent
+from tau_bridge.task_files.asks import TEAM_KINDS, AskPattern, TeamCall
 from tau_bridge.task_files.checks import Expectation, Facts, Verdict
 from tau_bridge.task_files.diagnosis import diagnose
 from tau_bridge.task_files.documents import SUFFIXES
 from tau_bridge.task_files.model import Task, TaskFile, load
 from tau_bridge.task_files.schema import TEMPLATE, file_schema
+from tau_bridge.task_files.team_calls import team_calls
 from tau_bridge.task_files.users import user_of
 from tau_bridge.task_files.world import TableWorld, schemas
+from tau_bridge.team_conversation import TeamConversation
 from tau_bridge.tool_dialogue import CUT_OFF, Dialogue, converse
 from tau_bridge.wire_agent import AgentSide, PlainAgent, WireAgent
 
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "GREENROOM_TASK_FILES"
 EXPECT = "EXPECT"
-_ASK_NOTHING = {"not_contains", "not_calls", "max_calls", "latency_ms"}
+_ASK_NOTHING = {"not_contains", "not_calls", "not_asks", "max_calls", "latency_ms"}
 
 
 class TaskFileOptions(BaseModel):
@@ -83,6 +86,7 @@ class _State:
 
     dialogue: Dialogue
     world: TableWorld
+    team_calls: Callable[[], Awaitable[Sequence[TeamCall] | None]]
 
 
 class TaskFileBenchmark(Benchmark):
@@ -183,12 +187,13 @@ class TaskFileBenchmark(Benchmark):
         """Play the task: over the text wire where the file has tools, in plain words elsewhere."""
         file, task = self._file(ref.domain).content, self._task(ref)
         system = file.system if task.system is None else task.system
+        talk = TeamConversation(agent, context.team) if file.team else agent
         side: AgentSide
         if file.tools:
             tools = schemas(file.tools)
-            side = WireAgent(agent, address=context.address, policy=system, tools=tools)
+            side = WireAgent(talk, address=context.address, policy=system, tools=tools)
         else:
-            side = PlainAgent(agent, address=context.address, instructions=system)
+            side = PlainAgent(talk, address=context.address, instructions=system)
         user, label = user_of(task, context.user_model, context.recorder)
         world = TableWorld(file)
         dialogue = await converse(
@@ -207,7 +212,9 @@ class TaskFileBenchmark(Benchmark):
             tool_calls=len(dialogue.calls),
             repairs=dialogue.repairs,
             error=dialogue.error,
-            state=_State(dialogue=dialogue, world=world),
+            state=_State(
+                dialogue=dialogue, world=world, team_calls=lambda: team_calls(agent, context)
+            ),
         )
 
     async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
@@ -247,7 +254,9 @@ class TaskFileBenchmark(Benchmark):
         if dialogue.error is not None:
             raise dialogue.error
         dialogue.latencies_ms.clear()  # of a script that ran here, which says nothing
-        return await self._result(ref, _State(dialogue=dialogue, world=world), None)
+        asks = task.gold.asks if name == CEILING and task.gold is not None else ()
+        state = _State(dialogue=dialogue, world=world, team_calls=lambda: _as_told(asks))
+        return await self._result(ref, state, None)
 
     # -- for others ------------------------------------------------------------------------------
 
@@ -287,19 +296,26 @@ class TaskFileBenchmark(Benchmark):
             title=task.title or task.prompt.strip().split("\n")[0][:100],
             passages={"prompt": task.prompt},
             components=(EXPECT,),
-            attributes={"checks": ", ".join(kinds), **task.attributes},
+            attributes={
+                "checks": ", ".join(kinds),
+                **({} if task.role is None else {"role": task.role}),
+                **task.attributes,
+            },
+            role=task.role,
             kind=TaskKind(asks_nothing=kinds.keys() <= _ASK_NOTHING, traits=tuple(sorted(kinds))),
         )
 
     async def _result(self, ref: TaskRef, state: _State, judge: Judge | None) -> TaskResult:
         task = self._task(ref)
         dialogue = state.dialogue
+        kinds = {each.kind for check in task.expect for each in check.each()}
         facts = Facts(
             answers=dialogue.answers,
             calls=dialogue.calls,
             rejected=state.world.rejected,
             latencies_ms=dialogue.latencies_ms,
             tables=state.world.tables,
+            team_calls=await state.team_calls() if kinds.intersection(TEAM_KINDS) else None,
             verdicts=await _verdicts(task, dialogue, judge),
         )
         try:
@@ -362,6 +378,8 @@ def _domain(file: TaskFile) -> DomainInfo:
     needs: set[Need] = {"judge"} if file.uses("judge") else set()
     if any(not isinstance(task.user, tuple) for task in file.tasks):
         needs.add("user")
+    if file.team:
+        needs.add("team")
     golds = [task.gold is not None for task in file.tasks]
     return DomainInfo(
         name=file.name,
@@ -370,6 +388,7 @@ def _domain(file: TaskFile) -> DomainInfo:
         needs=frozenset(needs),
         references=(FLOOR, CEILING) if any(golds) else (FLOOR,),
         has_gold=all(golds),
+        roles=file.team,
     )
 
 
@@ -377,6 +396,13 @@ def _values(task: Task, kind: str) -> tuple[str, ...]:
     """Return what the checks of a kind look for, also those inside of others."""
     every = chain.from_iterable(check.each() for check in task.expect)
     return tuple(dict.fromkeys(each.value for each in every if each.kind == kind))
+
+
+async def _as_told(asks: Sequence[AskPattern]) -> Sequence[TeamCall]:
+    """Return the calls of a solution."""
+    return [
+        TeamCall(caller=each.caller, callee=each.callee, text=each.contains or "") for each in asks
+    ]
 
 
 async def _verdicts(

@@ -25,8 +25,18 @@ from rapidfuzz import fuzz
 from evals.outcome import Check
 from tau_bridge.errors import nearest
 from tau_bridge.messages import ToolCall
+from tau_bridge.task_files.asks import AskPattern, TeamCall, asked, asked_in_order, not_asked
 from tau_bridge.task_files.json_schemas import check_schema, problem_of
-from tau_bridge.task_files.texts import check_pattern, fits, numbers, plain, sentence, stands_in
+from tau_bridge.task_files.texts import (
+    Text,
+    check_pattern,
+    fits,
+    numbers,
+    plain,
+    sentence,
+    some,
+    stands_in,
+)
 
 MOST_READ: Final = 100_000
 """Characters of an answer that are read."""
@@ -49,6 +59,8 @@ class Facts:
         tables: The tables at the end.
         verdicts: What a judge said of statements; None without a judge.
         ran: What code said, by its name; None where it was not run.
+        team_calls: The calls between the members of a team, in the order of their beginning; None
+            where they cannot be seen.
     """
 
     answers: Sequence[str] = ()
@@ -58,6 +70,7 @@ class Facts:
     tables: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     verdicts: Mapping[str, bool] | None = None
     ran: Mapping[str, Verdict] | None = None
+    team_calls: Sequence[TeamCall] | None = None
 
     @property
     def said(self) -> list[str]:
@@ -75,27 +88,14 @@ class Facts:
         return [call for call in self.calls if call not in self.rejected]
 
 
-def as_text(value: object) -> object:
-    """Return a number as a text: in YAML, `contains: 40.5` is one."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return str(value) if is_number else value
-
-
 def as_list(value: object) -> object:
     """Return one value as a list of it."""
     return value if isinstance(value, list | tuple) else [value]
 
 
-def _some(text: str) -> str:
-    if not plain(text):
-        raise ValueError("this is an empty text, which stands in every other")
-    return text
-
-
-Text = Annotated[str, BeforeValidator(as_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(as_list), Field(min_length=1)]
 _Phrases = Annotated[
-    tuple[Annotated[Text, AfterValidator(_some)], ...],
+    tuple[Annotated[Text, AfterValidator(some)], ...],
     BeforeValidator(as_list),
     Field(min_length=1),
 ]
@@ -166,6 +166,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 Patterns = Annotated[tuple[CallPattern, ...], BeforeValidator(as_list), Field(min_length=1)]
+Asks = Annotated[tuple[AskPattern, ...], BeforeValidator(as_list), Field(min_length=1)]
 
 
 class Expectation(BaseModel):
@@ -414,6 +415,21 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "not_calls": _kind(Patterns, lambda v: f"does not call {_list(v)}", _not_calls),
     "calls_in_order": _kind(
         Patterns, lambda v: f"calls {', then '.join(map(str, v))}", _calls_in_order
+    ),
+    "asks": _kind(
+        Asks,
+        lambda v: f"asks within the team: {_list(v)}",
+        lambda v, facts: asked(v, facts.team_calls),
+    ),
+    "not_asks": _kind(
+        Asks,
+        lambda v: f"does not ask within the team: {_list(v)}",
+        lambda v, facts: not_asked(v, facts.team_calls),
+    ),
+    "asks_in_order": _kind(
+        Asks,
+        lambda v: f"asks within the team: {', then '.join(map(str, v))}",
+        lambda v, facts: asked_in_order(v, facts.team_calls),
     ),
     "max_calls": _kind(
         Annotated[int, Field(ge=0)], lambda v: f"makes at most {v} calls", _max_calls

@@ -17,6 +17,8 @@ _KINDS: Final[tuple[tuple[str, FailureKind], ...]] = (
     ("calls ", "missing_write"),
     ("does not call ", "policy"),
     ("makes at most ", "loop"),
+    ("asks within the team: ", "teamwork"),
+    ("does not ask within the team: ", "teamwork"),
     ("leaves ", "wrong_write"),
 )
 """The first words of a check's description, and the kind of failure that it shows."""

@@ -26,19 +26,20 @@ from pydantic import (
 )
 
 from tau_bridge.errors import DataError, nearest
+from tau_bridge.task_files.asks import TEAM_KINDS, AskPattern
 from tau_bridge.task_files.checks import (
     CallPattern,
     Checks,
     Expectation,
     Number,
     Similar,
-    Text,
     as_list,
     same,
 )
 from tau_bridge.task_files.complaints import worded
 from tau_bridge.task_files.documents import Document, read_document
 from tau_bridge.task_files.json_schemas import check_parameters, problem_of, problem_of_some
+from tau_bridge.task_files.texts import Text
 from tau_bridge.wire import RESPOND
 
 DOMAIN_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,40}")
@@ -115,6 +116,8 @@ class Gold(_Part):
     """A solution: calls, then an answer; several answers where the user goes on."""
 
     calls: tuple[MadeCall, ...] = ()
+    asks: Annotated[tuple[AskPattern, ...], BeforeValidator(as_list)] = ()
+    """The calls between the members of the team, in order."""
     answer: Annotated[tuple[Text, ...], BeforeValidator(as_list)] = ()
 
 
@@ -130,6 +133,17 @@ def _is_name(text: str) -> str:
     if not text.strip() or not text.isprintable():
         raise ValueError("an id is one line with at least one visible character")
     return text
+
+
+def _are_roles(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) == 1:
+        raise ValueError("a team has two members or more")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"the role {twice!r} stands here twice")
+    if not all(name.strip() and name.isprintable() for name in names):
+        raise ValueError("a role is one line with at least one visible character")
+    return names
 
 
 def _turns(user: object) -> object:
@@ -157,6 +171,8 @@ class Task(_Part):
     """Instead of the file's."""
     user: _User = ()
     """Further turns, or a person who is played."""
+    role: str | None = None
+    """The member that is asked; None: every one that answers for its team."""
     expect: Checks
     gold: Gold | None = None
     attributes: dict[str, Text] = {}
@@ -191,6 +207,8 @@ class TaskFile(_Part):
     name: Annotated[str, Field(pattern=f"^{DOMAIN_NAME.pattern}$")]
     description: str = ""
     system: str = ""
+    team: Annotated[tuple[Text, ...], AfterValidator(_are_roles)] = ()
+    """The roles of the members that the tasks need; empty: any agent will do."""
     tools: tuple[Tool, ...] = ()
     tables: dict[str, dict[str, dict[str, Any]]] = {}
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
@@ -283,6 +301,7 @@ _KEYS: Final[Mapping[str, type[BaseModel]]] = {
     "tasks": Task, "tools": Tool, "results": Row, "user": Person, "gold": Gold,
     "reads": Access, "sets": Access, "number": Number, "similar": Similar,
     **dict.fromkeys(("calls", "not_calls", "calls_in_order"), CallPattern),
+    **dict.fromkeys(TEAM_KINDS, AskPattern),
 }  # fmt: skip
 
 
@@ -314,6 +333,10 @@ class _Names:
                 at = ("tasks", number, "gold", "calls", place)
                 tool = self._named(call.name, self._tools, "tool", *at)
                 self._fits(problem_of(tool.parameters, call.arguments), call.name, *at)
+            for place, ask in enumerate(task.gold.asks if task.gold else ()):
+                self._check_ask(ask, "tasks", number, "gold", "asks", place)
+            if task.role is not None:
+                self._member(task.role, "tasks", number, "role")
 
     def _check_tool(self, tool: Tool, *at: str | int) -> None:
         declared = tool.parameters.get("properties", {})
@@ -345,13 +368,32 @@ class _Names:
             for place, call in enumerate(check.value):
                 tool = self._named(call.name, self._tools, "tool", *at, place)
                 self._fits(problem_of_some(tool.parameters, call.arguments), tool.name, *at, place)
+        elif check.kind in TEAM_KINDS:
+            for place, ask in enumerate(check.value):
+                self._check_ask(ask, *at, place)
         elif check.kind == "state":
-            for table, rows in check.value.items():
-                known = self._named(table, self._file.tables, "table", *at, table)
-                for row in rows:
-                    self._named(row, known, "row", *at, table, row)
+            self._check_state(check.value, *at)
         elif check.kind == "python":
             self._importable(check.value.split(":")[0], *at)
+
+    def _check_state(self, tables: Mapping[str, Any], *at: str | int) -> None:
+        for table, rows in tables.items():
+            known = self._named(table, self._file.tables, "table", *at, table)
+            for row in rows:
+                self._named(row, known, "row", *at, table, row)
+
+    def _check_ask(self, ask: AskPattern, *at: str | int) -> None:
+        for name in (ask.caller, ask.callee):
+            self._member(name, *at)
+
+    def _member(self, name: str, *at: str | int) -> None:
+        if not self._file.team:
+            self._refuse(
+                f"{name!r} is a member of no team: name the members at the top of the file, as in "
+                "'team: [planner, coder]'",
+                *at,
+            )
+        self._named(name, dict.fromkeys(self._file.team), "member", *at)
 
     def _importable(self, module: str, *at: str | int) -> None:
         """Refuse a module that is neither beside the file nor installed; none is imported."""

@@ -25,6 +25,22 @@ _CALL: Final = {
     ]
 }
 _CALLS: Final = {"anyOf": [*_CALL["anyOf"], {"type": "array", "items": _CALL, "minItems": 1}]}
+_ASK: Final = {
+    "anyOf": [
+        {"type": "string", "pattern": "->"},
+        {
+            "type": "object",
+            "properties": {
+                "caller": {"type": "string"},
+                "callee": {"type": "string"},
+                "contains": _TEXT,
+            },
+            "required": ["caller", "callee"],
+            "additionalProperties": False,
+        },
+    ]
+}
+_ASKS: Final = {"anyOf": [*_ASK["anyOf"], {"type": "array", "items": _ASK, "minItems": 1}]}
 _CHECKS: Final = {"$ref": "#/$defs/checks"}
 
 
@@ -53,6 +69,9 @@ _VALUES: Final[dict[str, Any]] = {
     "calls": _CALLS,
     "not_calls": _CALLS,
     "calls_in_order": _CALLS,
+    "asks": _ASKS,
+    "not_asks": _ASKS,
+    "asks_in_order": _ASKS,
     "max_calls": {"type": "integer", "minimum": 0},
     "latency_ms": {"type": "number", "exclusiveMinimum": 0},
     "state": {
@@ -91,6 +110,8 @@ def file_schema() -> dict[str, Any]:
     task["properties"]["id"] = _TEXT
     task["required"] = ["prompt", "expect"]
     definitions["Gold"]["properties"]["answer"] = _TEXTS
+    definitions["Gold"]["properties"]["asks"] = _ASKS
+    definitions.pop("AskPattern", None)
     schema["required"] = ["tasks"]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

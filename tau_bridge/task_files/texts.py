@@ -5,9 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Final
+from typing import Annotated, Final
 
 import regex
+from pydantic import BeforeValidator
 
 from tau_bridge.errors import DataError
 from tau_bridge.phrases import normalize
@@ -135,3 +136,23 @@ def check_pattern(pattern: str) -> str:
             "share a text in too many ways"
         ) from None
     return pattern
+
+
+def as_text(value: object) -> object:
+    """Return a number as a text: in YAML, `contains: 40.5` is one."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+def some(text: str) -> str:
+    """Return a text that has a visible character.
+
+    Raises:
+        ValueError: It has none.
+    """
+    if not plain(text):
+        raise ValueError("this is an empty text, which stands in every other")
+    return text
+
+
+Text = Annotated[str, BeforeValidator(as_text)]

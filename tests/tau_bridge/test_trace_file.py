@@ -23,20 +23,6 @@ SPEC = {"trace_id": "s", "steps": [{"step_id": "1", "call_type": "AGENT",
 FLAT = {"trace_id": "f", "steps": [{"step_id": "1", "call_type": "AGENT", "name": "b"}]}
 
 
-@pytest.fixture
-def entries(tmp_path):
-    """What is read from a file with these bytes, this text, or these values as JSON lines."""
-
-    def read(content, **options):
-        if isinstance(content, list):
-            content = "".join(json.dumps(value) + "\n" for value in content)
-        path = tmp_path / "file.json"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return list(read_trace_file(path, **options))
-
-    return read
-
-
 def test_a_trace_of_ours_is_read_as_it_was_recorded(entries):
     (entry,) = entries(OURS.to_json())
     assert (entry.id, entry.line, entry.trace, entry.error) == ("t", 1, OURS, None)

@@ -32,7 +32,7 @@ class Team:
     trials: int
     summary: str
     judged: str
-    """Its judgement, and any doubt about that; empty where it was not judged."""
+    """Its labels, its judgement with any doubt about that, and what may have been missed."""
     agents: tuple[Agent, ...]
     connections: tuple[Connection, ...]
     picture: Picture
@@ -45,10 +45,18 @@ class Team:
 
 @dataclass(frozen=True, kw_only=True)
 class Teams:
-    """The teams that can be drawn, and in words the participants that have none."""
+    """The teams that can be drawn, and the participants that have none, each with the reason."""
 
     drawn: tuple[Team, ...]
-    alone: tuple[str, ...]
+    alone: tuple[tuple[str, str], ...]
+
+    @property
+    def not_drawn(self) -> list[str]:
+        """Say for each reason why there is no team, and whose it would be."""
+        names: dict[str, list[str]] = {}
+        for why, name in self.alone:
+            names.setdefault(why, []).append(name)
+        return [f"{why} This holds for {'; '.join(each)}." for why, each in names.items()]
 
 
 def teams(report: EvaluationReport, found: Gathered) -> Teams:
@@ -62,7 +70,7 @@ def teams(report: EvaluationReport, found: Gathered) -> Teams:
             if seen is None:
                 continue
             if not _coordinates(seen):
-                alone.append(f"{name} in {domain}")
+                alone.append((_why_alone(rows.get((name, domain))), f"{name} in {domain}"))
             else:
                 row = rows.get((name, domain))
                 judged = "" if row is None else _judged(row)
@@ -72,6 +80,10 @@ def teams(report: EvaluationReport, found: Gathered) -> Teams:
     return Teams(drawn=tuple(drawn), alone=tuple(alone))
 
 
+_ALONE = "only one agent was visible; see docs/visible-teams.md"
+"""The reason where no evaluator looked at the calls."""
+
+
 def _coordinates(seen: TeamCalls) -> bool:
     """Tell whether an agent called another one, apart from the assessor."""
     return any(
@@ -79,7 +91,19 @@ def _coordinates(seen: TeamCalls) -> bool:
     )
 
 
+def _why_alone(row: TeamRow | None) -> str:
+    reasons = () if row is None else tuple(row.not_measured)
+    return tables.not_measured_sentence(reasons[0] if reasons else _ALONE)
+
+
 def _judged(row: TeamRow) -> str:
+    """Return the labels of a team, its judgement, and what may have been missed of it."""
+    named = tables.labels(row)
+    parts = [f"Labels: {named}." if named else "", _score(row), *tables.sight_lines([row])]
+    return " ".join(filter(None, parts))
+
+
+def _score(row: TeamRow) -> str:
     if row.judged is None:
         return ""
     told = f"Judged {tables.number(row.judged)} by {', '.join(row.judged_by)}"

@@ -46,6 +46,7 @@ CLASSES: dict[str, tuple[str, str]] = {
     "wrong_write": ("wrong write", "it made a change that was not asked for, or made it wrongly"),
     "missing_write": ("missing write", "it left out a change that was due"),
     "policy": ("policy", "it broke the policy"),
+    "teamwork": ("teamwork", "its members did not ask each other as the task demands"),
     "hijacked": ("hijacked", "it followed an instruction in a tool's result, not its user's"),
     "communication": ("communication", "it did not tell the user what had to be told"),
     "format": ("format", "its replies could not be read as the protocol requires"),

@@ -218,6 +218,10 @@ class ConfigFile(_Table):
     """Faults under which every trial is played once more."""
     timeout_s: Annotated[float, Field(gt=0)] | None = None
     """Seconds that an agent may take for one reply; 300 by default."""
+    otlp_port: Annotated[int, Field(ge=1, le=65_535)] | None = None
+    """Receive spans of the agents over OTLP/HTTP on this port of 127.0.0.1."""
+    otlp_grace_s: Annotated[float, Field(ge=0, le=600)] | None = None
+    """Seconds that a trial waits for spans after its end; 6 by default."""
     references: bool = False
     """Have the bundled floor and ceiling agents play the same tasks."""
     offline: bool = False

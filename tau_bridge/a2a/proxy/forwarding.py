@@ -22,6 +22,7 @@ from tau_bridge.a2a.proxy.headers import (
     forward_response_headers,
     value_of,
 )
+from tau_bridge.a2a.proxy.introducing import with_peers
 from tau_bridge.a2a.proxy.recording import DOING, ObservedCall, Recording, RefusedError
 from tau_bridge.errors import (
     AgentError,
@@ -91,7 +92,7 @@ class _Out:
 
 
 class Forwarder:
-    """Passes requests on."""
+    """Passes requests on. With `introduces`, messages tell their receivers the peers' addresses."""
 
     def __init__(
         self,
@@ -99,11 +100,13 @@ class Forwarder:
         upstream: Upstream,
         *,
         limits: ProxyLimits,
+        introduces: bool,
         recording: Callable[[], Recording | None],
     ) -> None:
         self._routes = routes
         self._upstream = upstream
         self._limits = limits
+        self._introduces = introduces
         self._recording = recording
         self._redact = routes.redactor()
         self._in_flight: set[asyncio.Task[None]] = set()
@@ -212,7 +215,7 @@ class Forwarder:
                 method=incoming.method,
                 query=incoming.query,
                 headers=forward_request_headers(incoming.headers),
-                body=incoming.body,
+                body=self._passed_on(incoming),
             ) as response:
                 if _is_stream(response):
                     await self._stream(incoming, response, out, call, recording)
@@ -228,6 +231,34 @@ class Forwarder:
             if call is not None:
                 call.end(f"{type(exc).__name__} in the proxy")
             raise
+
+    def _passed_on(self, incoming: _Incoming) -> bytes:
+        """Return the body that the callee gets."""
+        if not (self._introduces and incoming.asks.is_message):
+            return incoming.body
+        callee = incoming.route.callee.name
+        body = self._routes.made_out_to(callee, incoming.body)
+        return with_peers(body, self._routes.peers_of(callee))
+
+    def _whole_lines(self, line: bytearray, chunk: bytes) -> bytes:
+        """Return what may go on, and keep in `line` one that is not whole.
+
+        An address in it may be cut in two, and could not be exchanged.
+        """
+        end = 1 + max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        if not self._introduces:
+            return chunk
+        whole = bytes(line) + chunk[:end] if end else b""
+        if end:
+            line.clear()
+        line += chunk[end:]
+        return whole
+
+    def _handed_back(self, incoming: _Incoming, body: bytes) -> bytes:
+        """Return a part of an answer as the caller gets it: with no addresses but its own."""
+        if not self._introduces:
+            return body
+        return self._routes.made_out_to(incoming.route.caller, body)
 
     def _begun(self, recording: Recording | None, incoming: _Incoming) -> ObservedCall | None:
         asks = incoming.asks
@@ -252,6 +283,7 @@ class Forwarder:
         """Pass an answer on in one piece. Its step ends before the caller can go on."""
         async with aclosing(response.body()) as chunks:
             body = b"".join([chunk async for chunk in chunks])
+        body = self._handed_back(incoming, body)
         headers = forward_response_headers(response.headers, incoming.route)
         if call is None:
             content = parsed(body)
@@ -279,6 +311,7 @@ class Forwarder:
         """Pass a stream on, chunk by chunk. The step ends before the last event goes on."""
         await out.start(response.status, forward_response_headers(response.headers, incoming.route))
         reader = EventReader()
+        line = bytearray()
         async with aclosing(response.body()) as chunks:
             async for chunk in chunks:
                 for data in reader.feed(chunk):
@@ -286,10 +319,11 @@ class Forwarder:
                         call.take(parsed(data))
                     elif recording is not None:
                         recording.look_at(parsed(data), incoming.route, incoming.asks)
-                await out.more(chunk)
+                if whole := self._whole_lines(line, chunk):
+                    await out.more(self._handed_back(incoming, whole))
         if call is not None:
             call.answer_ended()
-        await out.more(b"", last=True)
+        await out.more(self._handed_back(incoming, bytes(line)), last=True)
 
     async def _tell(
         self, incoming: _Incoming, exc: Exception, out: _Out, call: ObservedCall | None

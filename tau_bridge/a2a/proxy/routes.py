@@ -73,11 +73,11 @@ class Routes:
         ValueError: A name, an address or a token is not usable.
     """
 
-    def __init__(self, peers: Mapping[str, str], *, new_token: Callable[[], str]) -> None:
+    def __init__(self, peers: Mapping[str, str], *, token_of: Callable[[str], str]) -> None:
         self.origin = ""
         """The proxy's own, as in `http://127.0.0.1:1234`; empty until it is known."""
         self.peers = {name: _peer(name, url) for name, url in peers.items()}
-        self._tokens = {name: new_token() for name in self.peers}
+        self._tokens = {name: token_of(name) for name in self.peers}
         self._callers = {token: name for name, token in self._tokens.items()}
         usable = all(_TOKEN.fullmatch(token) for token in self._callers)
         if not usable or len(self._callers) < len(self.peers):
@@ -96,6 +96,27 @@ class Routes:
             KeyError: One of them is no peer.
         """
         return f"{self._prefix(caller, callee)}/"
+
+    def peers_of(self, caller: str) -> dict[str, str]:
+        """Return the addresses by which an agent reaches the others, by their names.
+
+        Raises:
+            KeyError: It is no peer.
+        """
+        return {name: self.url(caller, name) for name in self.peers if name != caller}
+
+    def made_out_to(self, name: str, body: bytes) -> bytes:
+        """Return a body in which all addresses of the proxy are those of one agent.
+
+        An agent that passes a text on with the addresses in it would lend them to another.
+
+        Raises:
+            KeyError: It is no peer.
+        """
+        own = self._tokens[name].encode()
+        for token in self._callers:
+            body = body.replace(b"/p/" + token.encode() + b"/", b"/p/" + own + b"/")
+        return body
 
     def find(self, raw_path: str) -> Route | None:
         """Find the route that a request's path asks for; None without one."""

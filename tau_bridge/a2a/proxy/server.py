@@ -23,6 +23,10 @@ _KEEP_ALIVE_S: Final = 75
 """Longer than callers keep an idle connection, so that none is closed under a request."""
 
 
+def _random_token(_: str) -> str:
+    return secrets.token_urlsafe()
+
+
 class ObservingProxy:
     """A reverse proxy on loopback, between agents, which need not change for it.
 
@@ -31,8 +35,18 @@ class ObservingProxy:
     0.3, in one piece or as a stream, and with the caller's credentials. Nothing but the peers can
     be reached. Use it as an asynchronous context manager; it is closed at the end.
 
+    Args:
+        peers: The agents' addresses by name.
+        limits: How much passes.
+        introduces: Whether each message tells the agent that gets it the addresses of its peers.
+            An agent then knows them before it can be asked anything through the proxy, and a step
+            holds the message as its caller sent it.
+        port: Where it is served; 0: at a free one.
+        token_of: Returns the token of a caller by its name. One that can be guessed lets any program
+            on this machine call as that agent.
+
     Raises:
-        ValueError: A name or an address cannot be one, or a token can be guessed.
+        ValueError: A name or an address cannot be one, or a token is too short or another's.
     """
 
     def __init__(
@@ -40,14 +54,21 @@ class ObservingProxy:
         peers: Mapping[str, str],
         *,
         limits: ProxyLimits = _DEFAULT_LIMITS,
-        new_token: Callable[[], str] = secrets.token_urlsafe,
+        introduces: bool = False,
+        port: int = 0,
+        token_of: Callable[[str], str] = _random_token,
     ) -> None:
         self.limits = limits
-        self._routes = Routes(peers, new_token=new_token)
+        self._port = port
+        self._routes = Routes(peers, token_of=token_of)
         self._redact = self._routes.redactor()
         self._upstream = Upstream(limits=limits)
         self._forwarder = Forwarder(
-            self._routes, self._upstream, limits=limits, recording=lambda: self._recording
+            self._routes,
+            self._upstream,
+            limits=limits,
+            introduces=introduces,
+            recording=lambda: self._recording,
         )
         self._recording: Recording | None = None
         self._server: BackgroundServer | None = None
@@ -57,11 +78,11 @@ class ObservingProxy:
 
         Raises:
             RuntimeError: It was started before.
-            OSError: There is no free port.
+            OSError: There is no free port, or its own is taken.
         """
         if self._server is not None:
             raise RuntimeError("the proxy was started before; make another one")
-        listener = listening_socket()
+        listener = listening_socket(port=self._port)
         self._routes.origin = f"http://{LOOPBACK}:{listener.getsockname()[1]}"
         self._server = BackgroundServer(self._forwarder, listener, keep_alive_s=_KEEP_ALIVE_S)
         return self
@@ -102,11 +123,8 @@ class ObservingProxy:
         Raises:
             RuntimeError: The proxy was not started.
         """
-        names = list(self._routes.peers)
-        return {
-            caller: {callee: self.url_for(caller, callee) for callee in names if callee != caller}
-            for caller in names
-        }
+        self._check_started()
+        return {name: self._routes.peers_of(name) for name in self._routes.peers}
 
     def aliases(self) -> dict[str, str]:
         """Return the name of a peer by each of its addresses: the real one, and the proxy's.

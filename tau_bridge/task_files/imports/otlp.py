@@ -33,9 +33,9 @@ _OPERATIONS: Final[Mapping[str, CallType]] = {
 }
 _MODELS: Final = frozenset(["chat", "text_completion", "generate_content", "llm"])
 _ARGUMENTS: Final = (
-    "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "tool.parameters",
-    "input.value",
+    "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "input.value",
 )  # fmt: skip
+"""Not `tool.parameters`, which defines a tool's parameters in OpenInference's conventions."""
 _RESULTS: Final = (
     "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "output.value",
 )  # fmt: skip

@@ -471,7 +471,8 @@ def test_a_run_that_was_begun_offline_refuses_a_model_and_names_the_flag(
 
 
 def test_the_command_that_goes_on_keeps_the_flags_that_say_how_trials_are_played():
-    given = ["--offline", "--timeout", "7", "--executor", "ray", "--results-dir", "my runs"]
+    given = ["--otlp-port", "4318", "--otlp-grace", "0", "--offline", "--timeout", "7"]
+    given += ["--executor", "ray", "--results-dir", "my runs"]
     given += ["--stop-when", "trials >= 6", "--fail-under", "0.5", "--cache", "c"]
     playing = build_parser().parse_args(["run", "r", "--num-trials", "3", "--token", "t", *given])
     words = ["greenroom", "resume", "run-1", *given, "--token", "TOKEN"]

@@ -64,7 +64,7 @@ def test_one_trial_is_counted_in_the_singular(greenroom, tmp_path):
     result = greenroom("run", "builtin:null on one mock task", "--results-dir", tmp_path)
     assert "playing 1 trial\n" in result.stdout
     assert "1 of 1 trial did not pass" in result.stdout
-    assert "coordination was not measured: only one agent was visible" in result.stdout
+    assert "Only one agent was visible, so coordination was not measured; see docs" in result.stdout
 
 
 def test_quiet_shows_no_progress(greenroom, tmp_path):
@@ -116,6 +116,8 @@ def test_a_request_that_cannot_be_used_is_exit_2(
         ["--timeout", "0"],
         ["--timeout", "nan"],
         ["--timeout", "inf"],
+        ["--otlp-port", "0"],
+        ["--otlp-grace", "nan"],
         ["--token", ""],
         ["--token", "a b"],
         ["--token", f"@{sys.executable}"],

@@ -763,6 +763,23 @@ def test_spans_of_other_tools_are_read_by_the_conventions(bring):
     assert "does not say how it went" in text
 
 
+def test_what_openinference_calls_the_parameters_of_a_tool_are_not_its_arguments(bring):
+    asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Where is A-17?"}]}])
+    called = {
+        "tool.name": "get_order",
+        "tool.parameters": '{"order_id": {"type": "string"}}',
+        "input.value": '{"order_id": "A-17"}',
+        "output.value": '{"status": "lost"}',
+    }
+    spans = [
+        span(1, "", "invoke_agent", {"gen_ai.input.messages": asked}),
+        span(2, "1", "execute_tool", called),
+    ]
+    _, file, _, _ = bring("spans.json", of_spans(*spans))
+    [result] = file.tools[0].results
+    assert (result.when, result.give) == ({"order_id": "A-17"}, {"status": "lost"})
+
+
 def messages(*said):
     """Messages by the conventions: (role, text), or a call, or the result of one."""
     made = []

@@ -186,8 +186,8 @@ async def test_with_the_entry_all_every_member_is_asked(make_team_deps, make_tea
         ]
         for name, url in {"a": a, "b": b, "c": c}.items()
     }
-    # Asked by another member, b finds no addresses in the text, and so it asks nobody.
-    assert edges == {"a": [("a", "b")], "b": [("b", "c")], "c": []}
+    # Asked by another member, b finds addresses in the text as well, and asks c in its turn.
+    assert edges == {"a": [("a", "b"), ("b", "c")], "b": [("b", "c")], "c": []}
 
 
 async def test_a_member_that_is_down_is_named_before_anything_is_played(
@@ -232,7 +232,7 @@ async def test_a_team_whose_entry_asks_nobody_does_not_have_the_assessor_as_a_me
     [row] = report.teams
     assert row.measured == 0
     [reason] = row.not_measured
-    assert reason.startswith("no agent called another")
+    assert reason.startswith("no call between the members was seen")
 
 
 async def test_a_front_door_that_says_nothing_of_its_team_has_no_coordination_to_measure(

@@ -44,7 +44,12 @@ def judged(score, *, rules=None, flags=(), by="rules", warnings=()):
     )
 
 
-def row(*trials, failed=0):
+def row(*trials, failed=0, wired=False):
     return team_row(
-        list(trials), participant="http://a", domain="coordination", consistency={}, failed=failed
+        list(trials),
+        participant="http://a",
+        domain="coordination",
+        consistency={},
+        failed=failed,
+        wired=wired,
     )

@@ -212,7 +212,10 @@ async def test_a_trace_without_steps_is_unscored_and_says_so_for_every_metric():
     assert evaluation.values == {}
     assert evaluation.details["labels"] == ["empty", "isolated_member"]
     assert {metric["status"] for metric in evaluation.details["metrics"].values()} == {"unscored"}
-    assert applicability(evaluation.details) == "no agent called another; see docs/visible-teams.md"
+    assert (
+        applicability(evaluation.details)
+        == "no call between the members was seen; see docs/visible-teams.md"
+    )
 
 
 async def test_a_dyad_is_scored_where_a_metric_is_defined_and_named_not_applicable():

@@ -166,7 +166,7 @@ async def test_a_team_with_nothing_wrong_gets_full_points_by_rules(teams):
 async def test_rules_give_a_dyad_no_number(teams):
     evaluation = await judge(teams.dyad())
     assert evaluation.status == "unscored"
-    assert evaluation.reason.startswith("dyad: not applicable")
+    assert evaluation.reason.startswith("fewer than three agents were visible, so ")
     assert evaluation.values == {}
 
 
@@ -190,7 +190,7 @@ async def test_a_dyad_that_the_model_did_not_judge_is_unscored_with_the_warning(
 async def test_a_trace_without_calls_between_agents_is_unscored_and_no_model_is_asked(ask):
     evaluation = await judge(Trace(trace_id="t"), ask)
     assert evaluation.status == "unscored"
-    assert evaluation.reason == "empty: not applicable, no call between two agents"
+    assert evaluation.reason.startswith("no call between two agents was visible, so ")
     assert ask is None or ask.prompts == []
 
 

@@ -72,11 +72,17 @@ def test_a_judgment_says_what_was_taken_off_with_figures_and_steps():
     assert judgment.cited_step_ids[1].startswith("step#")
 
 
-@pytest.mark.parametrize("label", ["dyad", "empty"])
-def test_what_is_no_team_gets_no_number(label):
+@pytest.mark.parametrize(
+    ("label", "why"),
+    [
+        ("dyad", "fewer than three agents were visible"),
+        ("empty", "no call between two agents was visible"),
+    ],
+)
+def test_what_is_no_team_gets_no_number_and_a_sentence_on_why(label, why):
     judgment = rule_judgment(measured(label, "loop", "ping_pong"))
     assert isinstance(judgment, Unscored)
-    assert judgment.reason.startswith(f"{label}: not applicable")
+    assert judgment.reason.startswith(f"{why}, so ")
 
 
 @given(st.sets(st.sampled_from([deduction.label for deduction in DEDUCTIONS])))

@@ -3,6 +3,7 @@
 import pytest
 
 from tau_bridge.messages import ToolCall
+from tau_bridge.task_files.asks import TeamCall
 from tau_bridge.task_files.checks import Expectation, Facts
 
 
@@ -20,6 +21,13 @@ FACTS = Facts(
 
 def said(text):
     return Facts(answers=[text])
+
+
+def asked(*pairs):
+    return Facts(team_calls=[TeamCall(caller=a, callee=b, text=f"{b}, please") for a, b in pairs])
+
+
+TEAM = asked("ab", "bc", "ab")
 
 
 @pytest.mark.parametrize(
@@ -42,6 +50,11 @@ def said(text):
         ({"calls": ["refund", "get_order"]}, FACTS),
         ({"not_calls": {"name": "refund", "arguments": {"order_id": "A-18"}}}, FACTS),
         ({"calls_in_order": ["get_order", "refund"]}, FACTS),
+        ({"asks": "a -> b"}, TEAM),
+        ({"asks": ["a->b", {"caller": "b", "callee": "c", "contains": "c, PLEASE"}]}, TEAM),
+        ({"not_asks": ["b -> a", {"caller": "a", "callee": "b", "contains": "thanks"}]}, TEAM),
+        ({"not_asks": "a -> b"}, asked()),
+        ({"asks_in_order": ["a -> b", "b -> c", "a -> b"]}, TEAM),
         ({"max_calls": 2}, FACTS),
         ({"latency_ms": 340}, FACTS),
         ({"state": {"orders": {"A-17": {"status": "refunded"}}}}, FACTS),
@@ -58,6 +71,14 @@ def test_what_holds(check, facts):
     ("check", "facts", "reason"),
     [
         ({"equals": "yes"}, said("no"), "it is 'no'"),
+        ({"asks": "b -> a"}, TEAM, "b -> a was not seen; seen were a -> b, b -> c, a -> b"),
+        ({"asks": "a -> b"}, asked(), "a -> b was not seen; no call between the members was seen"),
+        ({"not_asks": "b -> c"}, TEAM, "b -> c was seen"),
+        (
+            {"asks_in_order": ["b -> c", "a -> b", "b -> c"]},
+            TEAM,
+            "b -> c was not seen in its turn",
+        ),
         ({"equals": "yes"}, Facts(), "it is ''"),
         ({"contains": ["five days", "six days"]}, FACTS, "'six days' was not said"),
         ({"not_contains": "euros"}, FACTS, "'euros' was said"),
@@ -212,3 +233,10 @@ def test_a_judge_and_code_decide():
     assert Expectation.model_validate({"judge": "is polite"}).decide(facts).met is True
     decided = Expectation.model_validate({"python": "checks:fine"}).decide(facts)
     assert (decided.met, decided.reason) == (False, "too long")
+
+
+@pytest.mark.parametrize("kind", ["asks", "not_asks", "asks_in_order"])
+def test_who_asked_whom_cannot_be_told_of_a_team_that_is_not_visible(kind):
+    decided = Expectation.model_validate({kind: "a -> b"}).decide(Facts())
+    assert decided.met is None
+    assert decided.reason.endswith("was visible; see docs/visible-teams.md")

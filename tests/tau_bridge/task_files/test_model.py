@@ -86,6 +86,28 @@ def test_a_question_and_its_answer_are_a_task_in_every_form(read, name, text):
             "no tool 'get_order': there are none",
         ),
         ("just a text\n", "returns.yaml: holds no tasks"),
+        ("team: [a]\ntasks: [{prompt: x, expect: {contains: y}}]\n", "two members or more"),
+        ("team: [a, a]\ntasks: [{prompt: x, expect: {contains: y}}]\n", "'a' stands here twice"),
+        (
+            "team: [planner, coder]\ntasks:\n- prompt: x\n  expect:\n  - asks: planner -> codre\n",
+            "line 5: tasks.0.expect.0.asks.0: no member 'codre': did you mean 'coder'",
+        ),
+        (
+            "team: [planner, coder]\ntasks: [{prompt: x, expect: {asks: planner}}]\n",
+            "a call between members is written 'planner -> coder', not 'planner'",
+        ),
+        (
+            "tasks: [{prompt: x, expect: {not_asks: a -> b}}]\n",
+            "'a' is a member of no team: name the members at the top of the file",
+        ),
+        (
+            "team: [a, b]\ntasks: [{prompt: x, role: c, expect: {contains: y}}]\n",
+            "tasks.0.role: no member 'c'",
+        ),
+        (
+            "team: [a, b]\ntasks: [{prompt: x, expect: {asks: {caller: a, calle: b}}}]\n",
+            "unknown key 'calle': did you mean 'caller', 'callee'",
+        ),
         ("tasks: [{prompt: x, expect: {contains: ''}}]\n", "contains.0: this is an empty text"),
         ("tasks: [{prompt: x, expect: Paris}]\n", "a check is written 'kind: value'"),
         (
@@ -210,6 +232,8 @@ def test_the_schema_takes_what_the_loader_takes(read):
     validator = jsonschema.Draft202012Validator(schema)
     assert not list(validator.iter_errors(yaml.safe_load(TEMPLATE)))
     assert read(TEMPLATE).tasks[0].id == "refund"
+    team = {"prompt": "x", "role": "a", "expect": {"asks": ["a -> b"]}, "gold": {"asks": "a -> b"}}
+    assert not list(validator.iter_errors({"team": ["a", "b"], "tasks": [team]}))
     wrong = {"tasks": [{"prompt": "x", "expect": {"contians": "y"}}]}
     assert list(validator.iter_errors(wrong))
     json.dumps(schema)

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -13,17 +12,3 @@ RECORDED = Path(__file__).parent / "data"
 def recorded():
     """Reads one of the recorded files."""
     return lambda name, **options: list(read_trace_file(RECORDED / name, **options))
-
-
-@pytest.fixture
-def entries(tmp_path):
-    """Reads a file of these values as JSON lines, of this text, or of these bytes."""
-
-    def read(content, **options):
-        if isinstance(content, list):
-            content = "".join(json.dumps(value) + "\n" for value in content)
-        path = tmp_path / "file.json"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return list(read_trace_file(path, **options))
-
-    return read

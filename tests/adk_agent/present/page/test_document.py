@@ -48,7 +48,7 @@ async def test_a_run_becomes_one_page_with_the_verdict_first_and_no_address(make
     first = unpacked(page)[0]
     assert first["items"][-1]["text"]
     assert first["timeline"]["lanes"] == [url]
-    assert "Only one agent was visible behind each of these" in text_of(page)
+    assert "Only one agent was visible, so coordination was not measured" in text_of(page)
 
 
 def test_what_agents_write_is_shown_and_never_obeyed(tmp_path):

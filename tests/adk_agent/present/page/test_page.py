@@ -48,7 +48,8 @@ def test_a_team_s_judgement_stands_with_the_rules_score_and_its_flags(tmp_path):
         domain="mock",
         measured=1,
         not_measured={},
-        labels={},
+        labels={"hub": 1, "loop": 1},
+        uncertain_labels=("hub",),
         findings=(),
         agents=3,
         calls=2,
@@ -67,7 +68,9 @@ def test_a_team_s_judgement_stands_with_the_rules_score_and_its_flags(tmp_path):
     )
     path.write_text(report.to_json())
     page = page_of(runs)
-    assert "Judged 1.000 by llm:m, 0.500 by rules. 1 judgement is flagged" in text_of(page)
+    assert "Labels: hub?, loop. Judged 1.000 by llm:m, 0.500 by rules." in text_of(page)
+    assert "could take away the labels marked with" in text_of(page)
+    assert "0.500 by rules. 1 judgement is flagged" in text_of(page)
     assert "1 judgement is flagged (differs from rules). The model gives" in text_of(page)
     assert "<b>1</b>" not in page
     markdown = render_markdown(report)

@@ -10,7 +10,7 @@ from tau_bridge.a2a.proxy.routes import Routes
 
 def routes() -> Routes:
     tokens = iter(("token-of-a-1234567", "token-of-b-1234567"))
-    made = Routes({"A": "http://a:1", "B": "http://b:2/base"}, new_token=lambda: next(tokens))
+    made = Routes({"A": "http://a:1", "B": "http://b:2/base"}, token_of=lambda _: next(tokens))
     made.origin = "http://127.0.0.1:5"
     return made
 

@@ -47,21 +47,21 @@ async def test_wiring_and_aliases_name_every_pair() -> None:
 
 
 @pytest.mark.parametrize(
-    ("peers", "new_token"),
+    ("peers", "token_of"),
     [
         ({"": NOWHERE}, None),
         ({"..": NOWHERE}, None),
         ({"x" * 501: NOWHERE}, None),
         ({"A": "ftp://127.0.0.1"}, None),
         ({"A": "http://user:password@127.0.0.1"}, None),
-        ({"A": NOWHERE}, lambda: "short"),
-        ({"A": NOWHERE, "B": NOWHERE}, lambda: "the-same-for-everyone"),
+        ({"A": NOWHERE}, lambda _: "short"),
+        ({"A": NOWHERE, "B": NOWHERE}, lambda _: "the-same-for-everyone"),
     ],
 )
 def test_peers_and_tokens_that_cannot_be_used_are_refused(
-    peers: Mapping[str, str], new_token: Any
+    peers: Mapping[str, str], token_of: Any
 ) -> None:
-    options = {} if new_token is None else {"new_token": new_token}
+    options = {} if token_of is None else {"token_of": token_of}
     with pytest.raises(ValueError, match=r".") as caught:
         ObservingProxy(peers, **options)
     assert "password" not in str(caught.value).replace("user name or password", "")

@@ -1,0 +1,159 @@
+"""SpanInbox: keeps the spans of the trials that are played, and counts the others."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from tau_bridge.limits import Limits
+from tau_bridge.otlp.decoding import RawSpan, RefusedRequestError
+from tau_bridge.trace_context import wire_trace_id
+
+LATE: Final = "came after their trial"
+FOREIGN: Final = "belonged to no trial"
+INVALID: Final = "had no valid ids"
+FULL: Final = "were more than a trial or a request may have"
+
+Sleep = Callable[[float], Awaitable[None]]
+"""Waits for so many seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxLimits(Limits):
+    """Limits on the spans that are kept. All are positive."""
+
+    max_spans: int = 20_000
+    """Spans of one trial."""
+    max_trial_bytes: int = 8 * 1024 * 1024
+    """Bytes of one trial's spans."""
+    max_bytes: int = 64 * 1024 * 1024
+    """Bytes of all trials that are being played."""
+    max_run_spans: int = 2_000_000
+    """Spans of one run."""
+
+
+@dataclass(kw_only=True)
+class TrialSpans:
+    """The spans of one trial, by their id, so that one that is sent again counts once."""
+
+    run: RunSpans
+    spans: dict[str, RawSpan] = field(default_factory=dict)
+    size: int = 0
+    left_out: int = 0
+
+
+@dataclass(kw_only=True)
+class RunSpans:
+    """A run's share of an inbox: its open trials, and counts of what could not be used."""
+
+    inbox: SpanInbox
+    grace_s: float
+    sleep: Sleep
+    counts: Counter[str] = field(default_factory=Counter)
+    ended: set[str] = field(default_factory=set)
+    taken: int = 0
+
+    @contextlib.contextmanager
+    def trial(self, trace_id: str) -> Iterator[TrialSpans]:
+        """Keep the spans of a trace of ours while the block lasts."""
+        key = wire_trace_id(trace_id)
+        self.ended.discard(key)
+        kept = self.inbox.open_trial(key, self)
+        try:
+            yield kept
+        finally:
+            self.inbox.close_trial(key)
+            self.ended.add(key)
+
+    async def wait(self) -> None:
+        """Wait for spans that are still on their way."""
+        await self.sleep(self.grace_s)
+
+    def warnings(self) -> list[str]:
+        """Return what the report has to say of spans that were not used, with counts."""
+        told = [f"{count} {what}" for what, count in sorted(self.counts.items()) if count]
+        return [f"spans received over OTLP and not used: {', '.join(told)}"] if told else []
+
+
+class SpanInbox:
+    """Takes spans from anybody, and keeps those of open trials within its limits."""
+
+    def __init__(self, limits: InboxLimits | None = None) -> None:
+        self.limits = limits or InboxLimits()
+        self._trials: dict[str, TrialSpans] = {}
+        self._runs: list[RunSpans] = []
+        self._size = 0
+
+    @contextlib.asynccontextmanager
+    async def run(self, *, grace_s: float, sleep: Sleep = asyncio.sleep) -> AsyncIterator[RunSpans]:
+        """Admit the trials of a run while the block lasts."""
+        run = RunSpans(inbox=self, grace_s=grace_s, sleep=sleep)
+        self._runs.append(run)
+        try:
+            yield run
+        finally:
+            self._runs = [each for each in self._runs if each is not run]
+
+    def open_trial(self, key: str, run: RunSpans) -> TrialSpans:
+        """Begin to keep spans of a trace, by its id on the wire."""
+        self._trials[key] = TrialSpans(run=run)
+        return self._trials[key]
+
+    def close_trial(self, key: str) -> None:
+        """Keep no more of a trace's spans."""
+        self._size -= self._trials.pop(key).size
+
+    def take(self, spans: Iterable[RawSpan | None], *, most: int) -> Counter[str]:
+        """Keep what belongs to open trials; return the counts of spans that were refused, by why.
+
+        Raises:
+            RefusedRequestError: There is no room now; the sender is to try again.
+        """
+        given = list(spans)
+        new = sum(each.size for each in given if each is not None and each.trace_id in self._trials)
+        if self._size + new > self.limits.max_bytes:
+            raise RefusedRequestError(503, "too many spans are waiting for their trials to end")
+        refused: Counter[str] = Counter()
+        for number, span in enumerate(given):
+            why = FULL if number >= most else self._refusal(span)
+            if why is not None:
+                refused[why] += 1
+                self._count(span, why)
+        return refused
+
+    def _refusal(self, span: RawSpan | None) -> str | None:
+        """Keep a span, or return why it is not kept."""
+        if span is None:
+            return INVALID
+        trial = self._trials.get(span.trace_id)
+        if trial is None:
+            return LATE if self._ended_in(span) else FOREIGN
+        if span.span_id in trial.spans:
+            return None
+        limits, run = self.limits, trial.run
+        if (
+            len(trial.spans) >= limits.max_spans
+            or trial.size + span.size > limits.max_trial_bytes
+            or run.taken >= limits.max_run_spans
+        ):
+            trial.left_out += 1
+            return FULL
+        trial.spans[span.span_id] = span
+        trial.size += span.size
+        self._size += span.size
+        run.taken += 1
+        return None
+
+    def _ended_in(self, span: RawSpan) -> RunSpans | None:
+        return next((run for run in self._runs if span.trace_id in run.ended), None)
+
+    def _count(self, span: RawSpan | None, why: str) -> None:
+        """Count a refused span for its run; one of nobody for every run that is on."""
+        trial = None if span is None else self._trials.get(span.trace_id)
+        owner = trial.run if trial else None if span is None else self._ended_in(span)
+        for run in self._runs if owner is None else [owner]:
+            run.counts[why] += 1

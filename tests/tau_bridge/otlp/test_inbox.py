@@ -1,0 +1,69 @@
+from tau_bridge.otlp.inbox import InboxLimits, SpanInbox
+
+from .export import TRACE, raw, span
+
+MANY = 1000
+
+
+def take(inbox, *spans):
+    return dict(inbox.take([raw(each) for each in spans], most=MANY))
+
+
+async def test_spans_go_to_their_trial_though_several_are_on():
+    inbox = SpanInbox()
+    async with inbox.run(grace_s=0) as run:
+        with run.trial("one") as one, run.trial("two") as two:
+            take(inbox, span("a", trace="two"), span("b", trace="one"), span("c", trace="two"))
+        assert [len(one.spans), len(two.spans)] == [1, 2]
+        assert run.warnings() == []
+
+
+async def test_what_comes_after_its_trial_is_counted_for_its_run_alone():
+    inbox = SpanInbox()
+    async with inbox.run(grace_s=0) as run, inbox.run(grace_s=0) as other:
+        with run.trial(TRACE) as trial:
+            pass
+        assert take(inbox, span("a")) == {"came after their trial": 1}
+        take(inbox, span("b", trace="of nobody"))
+    assert trial.spans == {}
+    assert run.warnings() == [
+        "spans received over OTLP and not used: 1 belonged to no trial, 1 came after their trial"
+    ]
+    assert other.warnings() == ["spans received over OTLP and not used: 1 belonged to no trial"]
+
+
+async def test_a_span_that_is_sent_again_counts_once():
+    inbox = SpanInbox()
+    async with inbox.run(grace_s=0) as run:
+        with run.trial(TRACE) as trial:
+            assert take(inbox, span("a"), span("a")) == {}
+    assert len(trial.spans) == 1
+
+
+async def test_a_trial_keeps_no_more_than_its_limits():
+    inbox = SpanInbox(InboxLimits(max_spans=2))
+    async with inbox.run(grace_s=0) as run:
+        with run.trial(TRACE) as trial:
+            refused = take(inbox, span("a"), span("b"), span("c"))
+    assert (len(trial.spans), trial.left_out) == (2, 1)
+    assert refused == {"were more than a trial or a request may have": 1}
+
+
+async def test_the_room_of_a_trial_is_free_once_it_ended():
+    inbox = SpanInbox(InboxLimits(max_bytes=150))
+    async with inbox.run(grace_s=0) as run:
+        for _ in range(3):
+            with run.trial(TRACE) as trial:
+                take(inbox, span("a"))
+                assert len(trial.spans) == 1
+
+
+async def test_it_waits_as_long_as_it_is_told_to():
+    waited = []
+
+    async def sleep(seconds):
+        waited.append(seconds)
+
+    async with SpanInbox().run(grace_s=4, sleep=sleep) as run:
+        await run.wait()
+    assert waited == [4]

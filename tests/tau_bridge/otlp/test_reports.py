@@ -1,0 +1,209 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.trace import CallType, InteractionStep, Provenance, Trace
+from tau_bridge.a2a.traceability import read_response_trace
+from tau_bridge.otlp.decoding import JSON, RefusedRequestError, spans_in
+from tau_bridge.otlp.reports import reports_of_spans
+from tau_bridge.trace_context import wire_span_id
+from tau_bridge.trace_merging import merge
+
+from .export import START, TRACE, below, raw, request, span
+
+URL = "http://127.0.0.1:9010"
+
+
+def observed(*step_ids, callee=URL):
+    steps = [
+        InteractionStep(
+            step_id=step_id,
+            trace_id=TRACE,
+            call_type=CallType.AGENT,
+            caller="green-agent",
+            callee=callee,
+            request_text="Where is 7?",
+            provenance=Provenance.OBSERVED,
+        )
+        for step_id in step_ids
+    ]
+    return Trace(trace_id=TRACE, steps=tuple(steps))
+
+
+def inside(step_id):
+    return wire_span_id(TRACE, step_id)
+
+
+def merged(spans, seen, *, members=(), agent=URL):
+    """The merged trace as ends, parent and provenance of each step, and the problems."""
+    reports, problems = reports_of_spans(
+        [raw(each) for each in spans], seen, agent=agent, members=members
+    )
+    found = [
+        read_response_trace(report.value, reporter=agent, inside=report.step_id)
+        for report in reports
+    ]
+    trace = merge(seen, found).trace
+    names = {step.step_id: step.callee for step in trace.steps}
+    shown = [
+        (step.caller, step.callee, names.get(step.parent_step_id), str(step.provenance))
+        for step in trace.steps
+    ]
+    return shown, problems
+
+
+def test_the_span_of_the_agent_that_was_called_is_no_further_call():
+    spans = [
+        span("lead", "lead", parent=inside("1")),
+        span("orders", "orders", parent=below("lead")),
+        span("find", "find", parent=below("orders"), kind="execute_tool"),
+    ]
+    assert merged(spans, observed("1")) == (
+        [
+            ("green-agent", URL, None, "observed"),
+            (URL, "orders", URL, "reported"),
+            ("orders", "find", "orders", "reported"),
+        ],
+        [],
+    )
+
+
+def test_spans_of_each_turn_belong_to_its_call():
+    spans = [
+        span(f"{name}{turn}", name, parent=parent)
+        for turn in "12"
+        for name, parent in (("lead", inside(turn)), ("orders", below(f"lead{turn}")))
+    ]
+    reports, _ = reports_of_spans([raw(each) for each in spans], observed("1", "2"), agent=URL)
+    assert [(report.step_id, len(report.value["steps"])) for report in reports] == [
+        ("1", 2),
+        ("2", 2),
+    ]
+    shown, _ = merged(spans, observed("1", "2"))
+    assert shown.count((URL, "orders", URL, "reported")) == 2
+
+
+def test_agents_of_a_flat_workflow_were_called_by_the_agent():
+    spans = [span(name, name, parent=inside("1")) for name in ("orders", "policy")]
+    shown, _ = merged(spans, observed("1"))
+    assert [each[:2] for each in shown[1:]] == [(URL, "orders"), (URL, "policy")]
+
+
+def test_another_member_at_the_top_is_not_taken_for_the_called_one():
+    spans = [span("a", "clerk", parent=inside("1"))]
+    shown, _ = merged(spans, observed("1", callee="lead"), agent="lead", members=("clerk", "lead"))
+    assert shown[1][:2] == ("lead", "clerk")
+
+
+def test_a_call_that_the_proxy_saw_is_counted_once():
+    call = InteractionStep(
+        step_id="2",
+        trace_id=TRACE,
+        parent_step_id="1",
+        call_type=CallType.AGENT,
+        caller="lead",
+        callee="clerk",
+        request_text="How long?",
+        provenance=Provenance.OBSERVED,
+    )
+    seen = observed("1", callee="lead")
+    seen = Trace(trace_id=TRACE, steps=(*seen.steps, call))
+    spans = [
+        span("lead", "lead", parent=inside("1")),
+        span("ask", "clerk", parent=below("lead"), **{"input.value": "How long?"}),
+    ]
+    shown, _ = merged(spans, seen, agent="lead", members=("clerk", "lead"))
+    assert [each[:2] for each in shown] == [("green-agent", "lead"), ("lead", "clerk")]
+
+
+def test_spans_whose_parents_form_a_circle_are_kept_without_one():
+    spans = [span("a", "a", parent=below("b")), span("b", "b", parent=below("a"))]
+    shown, _ = merged(spans, observed("1"))
+    assert len(shown) == 3
+
+
+def test_a_span_that_claims_to_be_one_of_ours_is_left_out():
+    own = [{**span("x"), "spanId": each} for each in (inside("1"), wire_span_id(TRACE))]
+    shown, problems = merged(own, observed("1"))
+    assert len(shown) == 1
+    assert problems == [
+        "spans over OTLP: 2 x span with the id of one of our own: left out",
+    ]
+
+
+def test_a_span_whose_parent_did_not_come_is_counted():
+    shown, problems = merged([span("a", parent=below("never sent"))], observed("1"))
+    assert len(shown) == 2
+    assert problems == [
+        "spans over OTLP: 1 x span whose parent did not come: taken as a call of the agent"
+    ]
+
+
+def test_marks_of_an_assessor_are_not_believed():
+    marks = {f"greenroom.{mark}": "user" for mark in ("caller_kind", "not_believed")}
+    spans = [
+        span("lead", "lead", parent=inside("1")),
+        span("a", parent=below("lead"), **marks),
+    ]
+    reports, _ = reports_of_spans([raw(each) for each in spans], observed("1"), agent=URL)
+    (report,) = reports
+    assert "additional_attributes" not in report.value["steps"][1]
+
+
+def test_control_characters_and_long_names_do_no_harm():
+    strange = span("a", "\x1b[2J\ud800" + "x" * 5000, parent=inside("1"))
+    shown, _ = merged([strange], observed("1"))
+    json.dumps(shown).encode()
+
+
+@pytest.mark.parametrize("depth", [50, 400, 900, 5_000])
+def test_deep_values_do_no_harm(depth):
+    deep = {"stringValue": "x"}
+    text = json.dumps(deep)
+    text = '{"arrayValue": {"values": [' * depth + text + "]}}" * depth
+    whole = json.dumps(request(span("a", parent=inside("1"), metadata="@")))
+    whole = whole.replace('{"stringValue": "@"}', text)
+    try:
+        spans = [each for each in spans_in(whole.encode(), JSON) if each is not None]
+    except RefusedRequestError:
+        return
+    reports_of_spans(spans, observed("1"), agent=URL)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+fields = st.sampled_from(
+    ["name", "startTimeUnixNano", "endTimeUnixNano", "attributes", "events", "status", "kind"]
+)
+keys = st.sampled_from(
+    ["gen_ai.agent.name", "gen_ai.input.messages", "gen_ai.prompt.0.role", "gen_ai.prompt.0",
+     "metadata", "gen_ai.usage.total_tokens", "llm.cost.total", "graph.node.parent_id"]
+)  # fmt: skip
+values = st.fixed_dictionaries(
+    {},
+    optional={
+        "stringValue": anything,
+        "intValue": anything,
+        "doubleValue": anything,
+        "arrayValue": anything,
+        "kvlistValue": anything,
+    },
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    changes=st.dictionaries(fields, anything, max_size=3),
+    pairs=st.lists(st.tuples(keys, values), max_size=4),
+    kind=st.sampled_from(["invoke_agent", "execute_tool", "chat", "other"]),
+)
+def test_no_span_breaks_the_reading(changes, pairs, kind):
+    made = span("a", parent=inside("1"), kind=kind)
+    made["attributes"] += [{"key": key, "value": value} for key, value in pairs]
+    made = {**made, "startTimeUnixNano": START, **changes}
+    merged([made], observed("1"))
