@@ -53,6 +53,14 @@ def entry_of(plan: EvaluationPlan) -> str:
     return plan.participants[0].role if len(plan.participants) == 1 else EVERY_MEMBER
 
 
+def _chaos_lines(plan: EvaluationPlan) -> list[str]:
+    """Say under which faults every trial is played again."""
+    if plan.chaos is None:
+        return []
+    names = ", ".join(plan.chaos.families)
+    return [f"Faults ({plan.chaos}): each scored trial is played again under each of: {names}"]
+
+
 def describe(plan: EvaluationPlan) -> str:
     """Describe the plan in lines for a person."""
     lines = ["Participants:"]
@@ -72,6 +80,7 @@ def describe(plan: EvaluationPlan) -> str:
     lines += [
         f"Trials of each task: {plan.num_trials}",
         f"Conversations in all: {plan.total_trials}, at most {plan.max_concurrency} at a time",
+        *_chaos_lines(plan),
         (
             f"Seed: {plan.seed}; at most {plan.max_steps} steps; user: {user}; "
             f"scoring: {plan.evaluation_type}"
