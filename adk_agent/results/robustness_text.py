@@ -47,6 +47,24 @@ def robustness_parts(
     return parts
 
 
+def robustness_lines(rows: Sequence[RobustnessRow]) -> list[str]:
+    """Say in a line for each agent, domain and family what the faults did."""
+    return [f"{row.participant} in {row.domain} under {row.family}: {_found(row)}" for row in rows]
+
+
+def _found(row: RobustnessRow) -> str:
+    found = row.comparison
+    if found is None:
+        return f"not measured: {row.reason}"
+    told = (
+        f"{number(found.second)} against {number(found.first)} plain in {row.pairs} trials "
+        f"(p = {found.p_value:.3f})"
+    )
+    if row.repeated_writes:
+        told += f", {row.repeated_writes} writes repeated"
+    return told + (f", {row.blind_writes} of them blind" if row.blind_writes else "")
+
+
 def _cells(row: RobustnessRow) -> tuple[str, ...]:
     named = (row.participant, row.domain, row.family, str(row.pairs))
     writes = tuple(
