@@ -86,7 +86,7 @@ class EvaluationReport(Row):
     robustness: tuple[RobustnessRow, ...] = ()
     """The scores under each family of faults, paired with the plain ones."""
     reliability: tuple[ReliabilityRow, ...] = ()
-    """How alike the plain trials of a task are, where faults were injected too."""
+    """The consistency of the plain trials of each task, in runs that inject faults."""
 
     def to_json(self) -> str:
         """Return the report as indented JSON that ends in a newline."""

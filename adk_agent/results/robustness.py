@@ -45,11 +45,11 @@ class RobustnessRow(Row):
     repeated_writes: int | None
     blind_writes: int | None
     reason: str | None
-    """Why there is no comparison."""
+    """The reason why there is no comparison."""
 
 
 class ReliabilityRow(Row):
-    """How alike an agent's plain trials of a task are, each from 0 to 1; None with a reason."""
+    """The consistency of an agent's plain trials of a task, each from 0 to 1; None with a reason."""
 
     participant: str
     domain: str
