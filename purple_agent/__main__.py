@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--gold",
         metavar="FILE",
-        help="the gold scripts of oracle and gullible; - reads one line of stdin",
+        help="the gold scripts of agents that replay gold actions; - reads one line of stdin",
     )
     parser.add_argument("--streaming", action="store_true", help="offer and serve streams")
     parser.add_argument(
@@ -142,7 +142,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--card-url is for one agent only")
     if NEEDS_GOLD.isdisjoint(names) != (arguments.gold is None):
         raise GoldScriptError(
-            f"--gold belongs to the agents {' and '.join(sorted(NEEDS_GOLD))}: give both or neither"
+            f"--gold belongs to the agents {', '.join(sorted(NEEDS_GOLD))}: give both or neither"
         )
     if arguments.wire and not (arguments.announce and any(map(is_team, names))):
         raise UsageError("--wire is for teams that are served with --announce")

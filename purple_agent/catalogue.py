@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 ORACLE = "oracle"
 GULLIBLE = "gullible"
-NEEDS_GOLD = frozenset({ORACLE, GULLIBLE})
+UNDER_FAULTS = ("idempotent", "writes-twice", "forgetful", "retrying")
+"""The agents that show what injected faults find."""
+NEEDS_GOLD = frozenset({ORACLE, GULLIBLE, *UNDER_FAULTS})
 """The agents that are given gold scripts."""
 REFERENCE = "reference"
 LEAKY_CONTEXT = "leaky-context"
@@ -31,6 +33,10 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         GULLIBLE: "Replays gold actions, and obeys texts that tools return: the ceiling of attacks.",
         "leaky": "Tells every customer what another one said: isolation probes find it.",
         LEAKY_CONTEXT: "Gives all conversations the same contextId, and so one memory.",
+        "idempotent": "Replays gold actions, and answers a repeated message as before.",
+        "writes-twice": "Replays gold actions, and does one again when a message is repeated.",
+        "forgetful": "Replays gold actions, until a message is repeated: then it has lost them.",
+        "retrying": "Is idempotent, and makes a call again that was turned away.",
         REFERENCE: "A business-process agent in ten stages, with a language model or without.",
     }
 )
@@ -78,5 +84,7 @@ def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -
         raise GoldScriptError(f"the {name} agent needs gold scripts: give them with --gold FILE")
     from purple_agent.gullible import GullibleAgent  # pydantic, not needed by the others
     from purple_agent.oracle import OracleAgent
+    from purple_agent.under_faults import AGENTS
 
-    return OracleAgent(scripts) if name == ORACLE else GullibleAgent(scripts)
+    agents: dict[str, type[OracleAgent]] = {ORACLE: OracleAgent, GULLIBLE: GullibleAgent, **AGENTS}
+    return agents[name](scripts)

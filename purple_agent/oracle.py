@@ -94,12 +94,16 @@ class Conversation:
     """Words to add to the closing text, because a text demanded them."""
     obeyed: bool = False
     last_message_id: str = ""
+    done: GoldAction | None = None
+    """The action of the last reply; None if that was no action."""
+    is_lost: bool = False
     last_reply: str = ""
 
     def next_reply(self) -> str:
         """Return the next reply; after the last action, always the closing one."""
+        self.done = None
         if self.ahead:
-            action = self.ahead.popleft()
+            action = self.done = self.ahead.popleft()
             if action.requestor == "assistant" or self.solo:
                 return wire.call(action.name, action.arguments)
             return wire.respond(request_of_user_tool(action))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from evals.outcome import TaskResult
     from evals.trace import Trace
     from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.chaos.injector import Injector
+    from tau_bridge.chaos.profiles import Family
     from tau_bridge.clock import Clock
     from tau_bridge.completion import Completion
     from tau_bridge.data_sets.description import DataSet
@@ -237,6 +239,8 @@ class PlayContext:
         user_model: Plays the user; None: rules do.
         tools: Serves tools to the agent; None unless the domain needs `tools`.
         embedding_model: Makes vectors of texts; None unless the domain needs `embeddings`.
+        faults: Draws the faults of tools and of the user's words; None: there are none. Those of
+            messages need nothing of a benchmark.
         trace: Returns the trace of what was played, with what agents reported of their own calls;
             nothing is asked of the agent after that.
     """
@@ -250,6 +254,7 @@ class PlayContext:
     user_model: UserModel | None = None
     tools: ToolServer | None = None
     embedding_model: EmbeddingModel | None = None
+    faults: Injector | None = None
     trace: Callable[[], Awaitable[Trace]] | None = None
 
 
@@ -690,6 +695,10 @@ class Benchmark(ABC):
         """Return a test, by a tool's name, of whether a call may change the task's world."""
         del ref
         return lambda name: False  # noqa: ARG005 - nothing is known of any tool
+
+    def injectable(self) -> frozenset[Family]:
+        """Return the families of faults that can be injected into its trials."""
+        return frozenset({"network", "duplicates"})
 
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the formats that only this benchmark's runs have, by their names for `--to`."""

@@ -79,6 +79,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
         "max_concurrency": content.max_concurrency,
         "seed": content.seed,
         "max_steps": content.max_steps,
+        "chaos": None if content.chaos is None else content.chaos.text,
         "timeout": content.timeout_s,
         "otlp_port": content.otlp_port,
         "otlp_grace": content.otlp_grace_s,

@@ -27,6 +27,7 @@ from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
+from adk_agent.results.robustness_text import robustness_lines
 from adk_agent.results.summary import OverallRow, SummaryRow
 from adk_agent.results.tables import (
     data_lines,
@@ -139,7 +140,8 @@ class Display:
         if measured:
             self._teams(measured)
         self._usage(report)
-        for line in [*meaning_lines(report), *cause_lines(report)]:
+        robustness = robustness_lines(report.robustness)
+        for line in [*meaning_lines(report), *cause_lines(report), *robustness]:
             self._line(line)
         self._differences(report)
         doubts = [(team, doubt(team)) for team in measured]

@@ -51,6 +51,12 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         "--seed", type=values.natural, metavar="S", help="seed of the trials (default 300)"
     )
     parser.add_argument(
+        "--chaos",
+        metavar="PROFILE",
+        help="play every trial under injected faults too: network, duplicates, tools, prompts, all, "
+        "or rates such as lost_reply=0.5",
+    )
+    parser.add_argument(
         "--max-steps",
         type=values.positive,
         metavar="N",
@@ -287,6 +293,7 @@ def _overrides(parsed: argparse.Namespace) -> Overrides:
         max_concurrency=parsed.max_concurrency,
         seed=parsed.seed,
         max_steps=parsed.max_steps,
+        chaos=parsed.chaos,
         limit=parsed.limit,
         user_llm=parsed.user_model,
         isolation=parsed.isolation,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tau_bridge.chaos.profiles import ChaosPlan
+
 if TYPE_CHECKING:
     from tau_bridge.benchmark import Benchmark
 
@@ -30,7 +32,7 @@ MAX_SHARDS = 20
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 GULLIBLE = "gullible"
-NEEDS_GOLD = frozenset({"oracle", GULLIBLE})
+NEEDS_GOLD = frozenset({"oracle", GULLIBLE, "idempotent", "writes-twice", "forgetful", "retrying"})
 """The bundled agents that are given the gold actions."""
 
 EVERY_MEMBER = "all"
@@ -159,6 +161,8 @@ class EvaluationPlan(_Frozen):
     """The files that the tasks come from, by their absolute paths."""
     user_llm: str | None = None
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
+    chaos: ChaosPlan | None = None
+    """The faults under which every trial is played once more; None: it is played plain only."""
     reasoning: str = ""
     shortfalls: tuple[str, ...] = ()
     """A sentence for each selection of which fewer tasks were found than asked for; to be confirmed."""
@@ -195,6 +199,8 @@ class Overrides(_Frozen):
     """The most tasks per domain: a sample, unless the request names tasks or takes the first."""
     user_llm: str | None = None
     isolation: bool = False
+    chaos: str | None = None
+    """A profile of faults, or their rates, as `tau_bridge.chaos.profiles.parse_chaos` reads them."""
     options: dict[str, str] | None = None
     """Further options of benchmarks by name, each as JSON or as plain text."""
 

@@ -26,10 +26,11 @@ from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
 from adk_agent.play.trial_values import unexplained_in
 from adk_agent.results.agent_usage import trial_usage
+from adk_agent.results.robustness import FaultedTrial
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.live import LiveConversations
-from adk_agent.runs.store import TrialRecord
+from adk_agent.runs.store import FaultedPlay, TrialRecord
 from evals.attribution.evaluator import AttributionEvaluator, attribution_in
 from evals.attribution.model import Attribution
 from evals.base import Evaluation, EvaluationContext
@@ -50,6 +51,9 @@ from evals.trace import Trace
 from tau_bridge.a2a.messenger import Conversation, Messenger
 from tau_bridge.benchmark import Benchmark, PlayContext, Played, UserModel
 from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.chaos.injector import Injector
+from tau_bridge.chaos.profiles import ChaosPlan, Family
+from tau_bridge.chaos.safety import blind_writes, repeated_writes
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.embedding import EmbeddingModel
 from tau_bridge.errors import (
@@ -159,20 +163,56 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
                     return unplayed_trial(job, deps, gone)
                 await trial.play()
             await trial.wait_for_spans()
-        return await trial.record(meter)
+        record = await trial.record(meter)
+    chaos = deps.plan.chaos
+    if chaos is None or record.row.status != "scored":
+        return record
+    injectable = deps.benchmarks.of(job.domain).injectable()
+    families = [family for family in chaos.families if family in injectable]
+    spent, plays = record.spent, []
+    for family in families:
+        with metered() as meter:
+            plays.append(await _play_under(family, chaos, job, deps, record))
+        spent += meter.spent
+    return record.model_copy(update={"chaos": tuple(plays), "spent": spent})
+
+
+async def _play_under(
+    family: Family, chaos: ChaosPlan, job: TrialJob, deps: TrialDeps, plain: TrialRecord
+) -> FaultedPlay:
+    """Play a trial once more, under the faults of a family."""
+    team = deps.teams[job.participant.address]
+    faults = Injector(f"{job.domain}/{job.task_id}/{family}", seed=job.seed, rates=chaos.of(family))
+    trial = _Trial(job, deps, team, family=family, faults=faults)
+    async with team.turn() if deps.takes_turns else contextlib.nullcontext():
+        await trial.play()
+    return trial.faulted(plain)
 
 
 class _Trial:
     """A trial, from its first message to its record: `play` it, then take the `record`."""
 
-    def __init__(self, job: TrialJob, deps: TrialDeps, team: TeamAccess) -> None:
+    def __init__(
+        self,
+        job: TrialJob,
+        deps: TrialDeps,
+        team: TeamAccess,
+        *,
+        family: Family | None = None,
+        faults: Injector | None = None,
+    ) -> None:
         self._job = job
+        self._family = family
+        self._faults = faults
         self._deps = deps
         self._team = team
         self._benchmark = deps.benchmarks.of(job.domain)
         self._ref = self._benchmark.ref(job.domain, job.task_id)
         self._watched = deps.watches_team(job.domain)
-        self._recorder = recorder_of(job, deps, redact=team.redact)
+        # Beside its plain trial, one under faults would be shown live as the same conversation.
+        self._recorder = recorder_of(
+            job, deps, redact=None if faults else team.redact, family=family
+        )
         self._problems: tuple[str, ...] = ()
         self._duration_ms = 0.0
         self._spans: TrialSpans | None = None
@@ -222,6 +262,7 @@ class _Trial:
             recorder=self._recorder,
             callee=self._team.name,
             metadata={TASK_METADATA_KEY: f"{job.domain}/{job.task_id}"} if knows_tasks else None,
+            faults=self._faults,
         )
 
     async def _play(self, conversation: Conversation) -> Played:
@@ -242,6 +283,7 @@ class _Trial:
             embedding_model=None
             if embedding is None
             else EmbeddingModel(name=embedding.spec.name, embed=embedding),
+            faults=self._faults,
         )
         watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
         async with watching:
@@ -330,6 +372,35 @@ class _Trial:
             logger.exception("the values of %s cannot be compared", self._job.label)
             unexplained = ()
         return self._diagnosis(trace), unexplained
+
+    def faulted(self, plain: TrialRecord) -> FaultedPlay:
+        """Return what is kept of a trial under faults; it is neither diagnosed nor evaluated."""
+        if self._family is None or self._faults is None:
+            raise RuntimeError("the trial was played plain")
+        played, trace = self._played or _NOT_PLAYED, self._recorder.trace()
+        messages, faults = tuple(map(dict, played.messages)), tuple(self._faults.faults)
+        repeated = blind = None
+        if "tools" in self._benchmark.injectable():  # so its messages hold the calls of tools
+            writes = self._benchmark.writes(self._ref)
+            repeated = repeated_writes(messages, plain.messages, faults, writes)
+            blind = blind_writes(messages, faults, writes)
+        row = row_of(
+            self._job,
+            trace,
+            self._outcome,
+            played=played,
+            result=self._result,
+            termination=played.termination or broken_end(self._outcome),
+            duration_ms=self._duration_ms,
+        )
+        result = FaultedTrial(
+            family=self._family,
+            row=row,
+            faults=faults,
+            repeated_writes=repeated,
+            blind_writes=blind,
+        )
+        return FaultedPlay(result=result, trace=trace, messages=messages)
 
     def _diagnosis(self, trace: Trace) -> Diagnosis | None:
         def explain(result: TaskResult) -> Diagnosis | None:
@@ -420,7 +491,11 @@ def _reason_of(outcome: Outcome) -> str | None:
 
 
 def recorder_of(
-    job: TrialJob, deps: TrialDeps, *, redact: Callable[[str], str] | None = None
+    job: TrialJob,
+    deps: TrialDeps,
+    *,
+    redact: Callable[[str], str] | None = None,
+    family: Family | None = None,
 ) -> TraceRecorder:
     """Build the recorder of one trial.
 
@@ -428,11 +503,12 @@ def recorder_of(
         job: The trial.
         deps: What the trials share.
         redact: Takes out of a text what must not be told, where the conversation may be read while
-            it goes on; None where it never begins.
+            it goes on; None where it never begins, or nobody is to follow it.
+        family: The faults that it is played under; None: it is played plain.
     """
     # Identifiers follow from the run and the trial, so that a trace does not depend on the
     # order in which concurrent trials happen to proceed.
-    key = f"{deps.run_id}\n{job.label}"
+    key = f"{deps.run_id}\n{job.label}" + (f"\n{family}" if family else "")
     trace_id = hashlib.blake2s(key.encode(), digest_size=8).hexdigest()
     numbers = itertools.count(1)
     runtime = Runtime(clock=deps.clock, new_id=lambda: f"{trace_id}.{next(numbers)}")

@@ -13,7 +13,9 @@ from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.a2a.in_process import PYTHON_PREFIX
 from tau_bridge.teams import teams
 
-BUNDLED_AGENTS = ("null", "echo", "oracle", "gullible", "leaky", "leaky-context", "reference")
+AGENTS_IN_WORDS = ("null", "echo", "oracle", "gullible", "leaky", "leaky-context", "reference")
+"""The bundled agents that a sentence names by their bare names; others may be ordinary words."""
+BUNDLED_AGENTS = (*AGENTS_IN_WORDS, "idempotent", "writes-twice", "forgetful", "retrying")
 """The bundled agents."""
 BUNDLED_TEAMS = (
     *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),
@@ -79,7 +81,7 @@ def _bundled_name(name: str) -> str:
 
 def bundled_hint(word: str) -> str:
     """Return which bundled agent a word may mean; empty for others."""
-    name = "oracle" if word.startswith("gold") else repaired(word, BUNDLED_AGENTS)
+    name = "oracle" if word.startswith("gold") else repaired(word, AGENTS_IN_WORDS)
     return f"did you mean {name!r}?" if name else ""
 
 

@@ -44,6 +44,7 @@ def equivalent_command(plan: EvaluationPlan) -> str:
     }
     words = ["greenroom", "run", json.dumps(record, ensure_ascii=False)]
     words += [str(word) for flag in flags.items() for word in flag]
+    words += ["--chaos", str(plan.chaos)] if plan.chaos is not None else []
     words += [word for path in plan.task_files for word in ("--tasks", path)]
     return shlex.join(words)
 
@@ -51,6 +52,14 @@ def equivalent_command(plan: EvaluationPlan) -> str:
 def entry_of(plan: EvaluationPlan) -> str:
     """Return the role that answers for a plan's team, or `all`."""
     return plan.participants[0].role if len(plan.participants) == 1 else EVERY_MEMBER
+
+
+def _chaos_lines(plan: EvaluationPlan) -> list[str]:
+    """Say under which faults every trial is played again."""
+    if plan.chaos is None:
+        return []
+    names = ", ".join(plan.chaos.families)
+    return [f"Faults ({plan.chaos}): each scored trial is played again under each of: {names}"]
 
 
 def describe(plan: EvaluationPlan) -> str:
@@ -72,6 +81,7 @@ def describe(plan: EvaluationPlan) -> str:
     lines += [
         f"Trials of each task: {plan.num_trials}",
         f"Conversations in all: {plan.total_trials}, at most {plan.max_concurrency} at a time",
+        *_chaos_lines(plan),
         (
             f"Seed: {plan.seed}; at most {plan.max_steps} steps; user: {user}; "
             f"scoring: {plan.evaluation_type}"

@@ -40,6 +40,7 @@ from evals.trace import ASSESSOR, USER
 from tau_bridge import benchmark as names
 from tau_bridge.benchmark import DomainInfo
 from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.chaos.profiles import PROFILES, ChaosPlan, parse_chaos
 from tau_bridge.errors import DataError
 
 _BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX
@@ -107,6 +108,19 @@ def _with_options_of(flags: Overrides, request: EvaluationRequest) -> Evaluation
         raise RequestError(f"option {name!r} is {first['input']!r}: {first['msg']}") from exc
 
 
+def _chaos(text: str | None) -> ChaosPlan | None:
+    """Parse a profile of faults."""
+    if text is None:
+        return None
+    try:
+        return parse_chaos(text)
+    except ValueError as exc:
+        raise RequestError(
+            f"--chaos {text!r}: {exc}; profiles: {', '.join(PROFILES)}, or rates such as "
+            "lost_reply=0.5,tool_error=0.2"
+        ) from None
+
+
 def _value(text: str) -> Any:
     """Parse the value of a flag as JSON, else keep the text."""
     try:
@@ -168,6 +182,7 @@ class _Planner:
             user_llm=self._flags.user_llm or request.user_llm,
             task_files=self._task_files(planned),
             user_llm_args=request.user_llm_args or {},
+            chaos=_chaos(self._flags.chaos),
             shortfalls=chosen.shortfalls,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )

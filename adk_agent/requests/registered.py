@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adk_agent.requests.agents import BUNDLED_AGENTS, BUNDLED_TEAMS
+from adk_agent.requests.agents import AGENTS_IN_WORDS, BUNDLED_TEAMS
 from adk_agent.requests.language.lexicon import words
 from adk_agent.requests.language.vocabulary import COMMON_SPLITS, Vocabulary
 
 NAME_RULE = "lower-case letters and digits in parts with hyphens between, for example 'shop-bot'"
 MAX_NAME = 40
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
-_MEANING = frozenset((*COMMON_SPLITS, *BUNDLED_AGENTS, *BUNDLED_TEAMS)) | (
+_MEANING = frozenset((*COMMON_SPLITS, *AGENTS_IN_WORDS, *BUNDLED_TEAMS)) | (
     words(
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
         "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "

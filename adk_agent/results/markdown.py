@@ -18,6 +18,7 @@ from adk_agent.results.isolation import (
 )
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.report import EvaluationReport, failed_reasons
+from adk_agent.results.robustness_text import robustness_parts
 from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
 from adk_agent.results.tables import (
     Table,
@@ -59,6 +60,7 @@ def render_markdown(
         parts += [escape_markdown(interpretation.strip()), f"_Interpretation by {author}._"]
     parts += ["## Scores", _table(score_table([*report.summary, *report.overall]))]
     parts += [_legend(report)]
+    parts += robustness_parts(report.robustness, report.reliability, table=_table)
     parts += _headlines(report.headlines)
     parts += _differences(report)
     if report.warnings:

@@ -15,6 +15,7 @@ from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.isolation import IsolationRow
 from adk_agent.results.notebook import notebook_html
 from adk_agent.results.pairs import AgentPair
+from adk_agent.results.robustness import FaultedTrial, ReliabilityRow, RobustnessRow
 from adk_agent.results.summary import (
     CEILING,
     FLOOR,
@@ -37,7 +38,7 @@ ReportStatus = Literal["complete", "incomplete", "interrupted"]
 """Incomplete: a trial failed, so scores are ranges. Interrupted: trials are missing."""
 
 
-R = TypeVar("R", SummaryRow, HeadlineRow, TaskRow, TrialRow, TeamRow)
+R = TypeVar("R", SummaryRow, HeadlineRow, TaskRow, TrialRow, TeamRow, RobustnessRow, ReliabilityRow)
 
 
 class TrialEvaluations(Row):
@@ -83,6 +84,12 @@ class EvaluationReport(Row):
     isolation: tuple[IsolationRow, ...] = ()
     """The leaks that were seen between conversations, a row for each agent. They change no score."""
     evaluations: tuple[TrialEvaluations, ...]
+    faulted: tuple[FaultedTrial, ...] = ()
+    """The trials under injected faults; no score above counts them."""
+    robustness: tuple[RobustnessRow, ...] = ()
+    """The scores under each family of faults, paired with the plain ones."""
+    reliability: tuple[ReliabilityRow, ...] = ()
+    """The consistency of the plain trials of each task, in runs that inject faults."""
 
     def to_json(self) -> str:
         """Return the report as indented JSON that ends in a newline."""
@@ -214,6 +221,13 @@ class EvaluationReport(Row):
                 "trials": rows(self.trials),
                 "teams": rows(self.teams),
                 "isolation": tuple(each for each in self.isolation if each.participant in agents),
+                "faulted": tuple(
+                    each
+                    for each in self.faulted
+                    if each.row.participant in agents and each.row.domain in domains
+                ),
+                "robustness": rows(self.robustness),
+                "reliability": rows(self.reliability),
                 "evaluations": tuple(
                     each
                     for each in self.evaluations

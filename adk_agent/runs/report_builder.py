@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.plan import EvaluationPlan, Participant
 from adk_agent.requests.agents import TEAM_PREFIX
 from adk_agent.results.agent_usage import usage_warnings
 from adk_agent.results.headlines import headline_rows, replacing
@@ -17,6 +17,13 @@ from adk_agent.results.report import (
     ReportStatus,
     TrialEvaluations,
     failed_reasons,
+)
+from adk_agent.results.robustness import (
+    FaultedTrial,
+    ReliabilityRow,
+    RobustnessRow,
+    resource_consistency,
+    robustness_row,
 )
 from adk_agent.results.summary import (
     DataOrigin,
@@ -64,6 +71,7 @@ class ReportBuilder:
         self._jobs = jobs
         self._evaluators = evaluators
         self._rows: dict[TrialJob, TrialRow] = {}
+        self._faulted: dict[TrialJob, tuple[FaultedTrial, ...]] = {}
         self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
         self._actions: dict[TrialJob, tuple[str, ...]] = {}
         self._agent_steps: dict[str, list[InteractionStep]] = {}
@@ -77,6 +85,7 @@ class ReportBuilder:
     def add(self, job: TrialJob, record: TrialRecord) -> None:
         """Add a trial that ended."""
         self._rows[job] = record.row
+        self._faulted[job] = tuple(each.result for each in record.chaos)
         self._evaluations[job] = tuple(map(for_report, record.evaluations))
         self._actions[job] = tuple(
             f"{step.caller}>{step.callee}" for step in record.trace.steps if not step.from_outside
@@ -103,8 +112,53 @@ class ReportBuilder:
             warnings=(*self._warnings, *self._reuse(), *judge_warnings(self._evaluations.values())),
             teams=self._team_rows(jobs),
             evaluations=await self._all_evaluations(manifest.run_id, jobs),
+            faulted=tuple(each for job in jobs for each in self._faulted[job]),
+            robustness=self._robustness(jobs),
+            reliability=self._reliability(jobs),
         )
         return await asyncio.to_thread(build)
+
+    def _robustness(self, jobs: Sequence[TrialJob]) -> tuple[RobustnessRow, ...]:
+        """Return a row for each participant, domain and family of faults of the plan."""
+        chaos = self._plan.chaos
+        return tuple(
+            robustness_row(
+                participant.address,
+                domain,
+                family,
+                {job.key: self._rows[job] for job in mine},
+                [each for job in mine for each in self._faulted[job] if each.family == family],
+            )
+            for participant in self._plan.participants
+            for domain in self._plan.domains
+            for mine in [_of(jobs, participant, domain)]
+            for family in (chaos.families if chaos is not None else ())
+        )
+
+    def _reliability(self, jobs: Sequence[TrialJob]) -> tuple[ReliabilityRow, ...]:
+        """Return the consistency of each participant in each domain, where faults are injected."""
+        if self._plan.chaos is None:
+            return ()
+        rows = []
+        for participant in self._plan.participants:
+            for domain in self._plan.domains:
+                mine = _of(jobs, participant, domain)
+                found = self._consistency(mine)
+                values = {
+                    "outcome": found["outcome_consistency"],
+                    "trajectory": found["action_consistency"],
+                    "resources": resource_consistency([self._rows[job] for job in mine]),
+                }
+                why = "no task has two trials with a score"
+                rows.append(
+                    ReliabilityRow(
+                        participant=participant.address,
+                        domain=domain,
+                        consistency=values,
+                        reasons={name: why for name, value in values.items() if value is None},
+                    )
+                )
+        return tuple(rows)
 
     def _team_rows(self, jobs: Sequence[TrialJob]) -> tuple[TeamRow, ...]:
         """Return a row for each participant and domain with a team to report on."""
@@ -201,6 +255,9 @@ def report_of(
     warnings: Iterable[str] = (),
     teams: tuple[TeamRow, ...] = (),
     evaluations: tuple[TrialEvaluations, ...] = (),
+    faulted: tuple[FaultedTrial, ...] = (),
+    robustness: tuple[RobustnessRow, ...] = (),
+    reliability: tuple[ReliabilityRow, ...] = (),
 ) -> EvaluationReport:
     """Build a report from the rows of trials in the plan's order.
 
@@ -211,6 +268,9 @@ def report_of(
         warnings: Warnings that do not come from the plan or the trials.
         teams: The coordination of the participants' teams.
         evaluations: The results of the evaluators.
+        faulted: The trials under injected faults.
+        robustness: Their scores beside the plain ones.
+        reliability: The consistency of the plain trials.
     """
     plan = manifest.plan
     apart = replacing(manifest.headlines)
@@ -246,7 +306,14 @@ def report_of(
         trials=rows,
         teams=teams,
         evaluations=evaluations,
+        faulted=faulted,
+        robustness=robustness,
+        reliability=reliability,
     )
+
+
+def _of(jobs: Sequence[TrialJob], participant: Participant, domain: str) -> list[TrialJob]:
+    return [job for job in jobs if job.participant == participant and job.domain == domain]
 
 
 def _is_answer(step: InteractionStep) -> bool:

@@ -35,6 +35,7 @@ from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.core.spending import NOTHING_SPENT, Spending
 from adk_agent.results.headlines import DomainHeadlines
 from adk_agent.results.report import EvaluationReport
+from adk_agent.results.robustness import FaultedTrial
 from adk_agent.results.summary import DataOrigin, DomainReferences, TrialKey, TrialRow
 from adk_agent.runs.jobs import jobs_of
 from evals.base import Evaluation
@@ -88,6 +89,16 @@ class RunManifest(BaseModel):
         return self
 
 
+class FaultedPlay(BaseModel):
+    """A trial played once more under injected faults, with its trace and conversation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    result: FaultedTrial
+    trace: Trace
+    messages: tuple[dict[str, Any], ...]
+
+
 class TrialRecord(BaseModel):
     """One line of `trials.jsonl`: everything known about one trial."""
 
@@ -106,6 +117,8 @@ class TrialRecord(BaseModel):
     """Values in the agent's replies that nothing which it was given holds, in lower case."""
     spent: Spending = NOTHING_SPENT
     """The calls of the assessor's own models."""
+    chaos: tuple[FaultedPlay, ...] = ()
+    """The same trial under injected faults; nothing above takes them into account but `spent`."""
 
     @property
     def key(self) -> TrialKey:

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,8 @@ class Exchange:
     max_bytes: int
     received_bytes: int = 0
     retries: int = 0
+    refusals: list[int] = field(default_factory=list)
+    """Statuses with which the next requests are turned away on purpose; the agent gets none of them."""
 
 
 _EXCHANGE: ContextVar[Exchange] = ContextVar("greenroom_exchange")
@@ -96,7 +98,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         retries, waited_s = 0, 0.0
         while True:
             try:
-                response = await self._bounded(request, current)
+                response = refused(request, current) or await self._bounded(request, current)
             except _BETWEEN as exc:
                 wait_s = self._retry_policy.wait_after_break_s(retries=retries, waited_s=waited_s)
                 # A card is asked for to learn whether the agent is there: no news is news.
@@ -132,6 +134,13 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close the inner transport."""
         await self._inner.aclose()
+
+
+def refused(request: httpx.Request, current: Exchange) -> httpx.Response | None:
+    """Return the answer of a server that turns a request away on purpose; None: none does."""
+    if not current.refusals or request.method == "GET":
+        return None
+    return httpx.Response(current.refusals.pop(0), headers={"Retry-After": "0"}, request=request)
 
 
 class BoundedStream(httpx.AsyncByteStream):

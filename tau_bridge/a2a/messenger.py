@@ -23,6 +23,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from a2a.helpers import new_text_message
@@ -34,6 +35,7 @@ from tau_bridge.a2a.adk import MOST_MISSED
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.credentials import NONE, Credentials
 from tau_bridge.a2a.faults import task_error
+from tau_bridge.a2a.faulty_delivery import FaultyDelivery
 from tau_bridge.a2a.guard import Exchange, Sleep, default_ssl_context, exchange
 from tau_bridge.a2a.in_process import PYTHON_PREFIX, called_at
 from tau_bridge.a2a.limits import MessengerLimits
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from tau_bridge.a2a.cards import AgentCardInfo
+    from tau_bridge.chaos.injector import Injector
     from tau_bridge.recorder import OpenStep, TraceRecorder
 
 _SHARE_AFTER_MESSAGE = 0.5
@@ -129,6 +132,7 @@ class Messenger:
         recorder: TraceRecorder,
         callee: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        faults: Injector | None = None,
     ) -> Conversation:
         """Start a new conversation with the agent at `url`. Sends nothing yet.
 
@@ -137,6 +141,7 @@ class Messenger:
             recorder: Takes one step for each message.
             callee: Who the steps say was called; the address by default.
             metadata: JSON to send along with the first message.
+            faults: Draws the faults that messages meet on their way; None: they meet none.
 
         Raises:
             AgentUnreachableError: `url` is not an address.
@@ -149,6 +154,7 @@ class Messenger:
             caller=self.caller,
             callee=callee,
             metadata=metadata,
+            faulty=None if faults is None else FaultyDelivery(faults, sleep=self._sleep),
         )
 
     def allow(self, url: str) -> None:
@@ -244,6 +250,7 @@ class Conversation:
         caller: str,
         callee: str | None,
         metadata: Mapping[str, Any] | None,
+        faulty: FaultyDelivery | None = None,
     ) -> None:
         self.context_id: str | None = None
         self.opening: str | None = None
@@ -254,6 +261,7 @@ class Conversation:
         self._caller = caller
         self._callee = callee or connection.url
         self._metadata = metadata
+        self._faulty = faulty
         self._open_task_id: str | None = None
         self._known_artifacts: dict[str, tuple[bytes, ...]] = {}
         self._known_usage: dict[Place, ReportedUsage] = {}
@@ -325,10 +333,16 @@ class Conversation:
             call_type=CallType.AGENT, caller=self._caller, callee=self._callee, request_text=text
         )
         with exchange(current):
-            events = self._connection.events(self._request(text), traceparent=opened.traceparent)
+            request = self._request(text)
+            events = self._connection.events(request, traceparent=opened.traceparent)
             try:
                 self._count(len(text))
-                reply = await self._turn(opened, events, attributes)
+                if self._faulty is not None:
+                    again = partial(self._deliver_aside, request, opened)
+                    async with self._faulty.around(current, again, attributes):
+                        reply = await self._turn(opened, events, attributes)
+                else:
+                    reply = await self._turn(opened, events, attributes)
             except AgentError as exc:
                 self._note_exchange(current, attributes)
                 self._end(opened, attributes, error=f"{type(exc).__name__}: {exc}")
@@ -346,6 +360,28 @@ class Conversation:
             self._take_reports(reply, opened.step_id, current.received_bytes)
             await self._settle(events)
         return replace(reply, step_id=opened.step_id)
+
+    async def _deliver_aside(self, request: SendMessageRequest, opened: OpenStep) -> str:
+        """Deliver a message and drop the reply; returns what it said, or why there was none."""
+        copy = SendMessageRequest()
+        copy.CopyFrom(request)
+        current = Exchange(url=self._connection.url, max_bytes=self._limits.max_reply_bytes)
+        fold = ReplyFold(known_artifacts={}, usage=TurnUsage({}))
+        with exchange(current):
+            events = self._connection.events(copy, traceparent=opened.traceparent)
+            seen = 0
+            try:
+                async with asyncio.timeout(self._limits.timeout_s):
+                    async for event in events:
+                        seen = self._count_event(seen)
+                        fold.add(event)
+                        if fold.is_over:
+                            break
+                said = fold.reply().as_text()
+            except (AgentError, TimeoutError, UnreadablePartError) as exc:
+                said = f"{type(exc).__name__}: {exc}"
+            await self._settle(events)
+        return self._connection.redact(said)
 
     def _end(
         self,

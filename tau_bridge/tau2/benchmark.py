@@ -35,6 +35,7 @@ from tau_bridge.benchmark import (
     TaskInfo,
     TaskRef,
 )
+from tau_bridge.chaos.profiles import FAMILIES, Family
 from tau_bridge.errors import DataError, DataFolderError, FetchedDataError, UnknownDomainError
 from tau_bridge.messages import Message, to_records, transcript
 from tau_bridge.tau2.data import DOMAINS, FETCH, DataSource, open_source
@@ -346,6 +347,7 @@ class Tau2Benchmark(Benchmark):
             user=user,
             limits=ConversationLimits(max_steps=context.max_steps),
             recorder=context.recorder,
+            faults=context.faults,
         )
         return _played(played, task, user=NO_USER if user is None else user.label, solo=solo)
 
@@ -481,6 +483,12 @@ class Tau2Benchmark(Benchmark):
         """Look the tool up in the domain's list."""
         return tool_names(ref.domain).changes_state
 
+    def injectable(self) -> frozenset[Family]:
+        """Return all families, as far as there are tools and words of a user in this process."""
+        if self.options.engine == "official":
+            return super().injectable()
+        return frozenset(FAMILIES) - ({"prompts"} if self.options.solo else set())
+
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the official results format."""
         # It takes scoring, which nothing but play and exports needs.
@@ -605,6 +613,8 @@ def _engine(variables: Mapping[str, str], data_dir: Path | None) -> OfficialEngi
 def _played(
     played: Conversed, task: Task, *, user: str, solo: bool, channel: Channel | None = None
 ) -> Played:
+    from tau_bridge.tau2.loop import without_calls
+
     return Played(
         messages=to_records(played.messages),
         termination=played.termination,
@@ -615,7 +625,7 @@ def _played(
         error=played.error,
         state=_State(
             task=task,
-            messages=played.messages,
+            messages=without_calls(played.messages, played.not_run),
             termination=played.termination,
             solo=solo,
             repairs_by_reply=played.repairs_by_reply,

@@ -9,7 +9,7 @@ override the reason for which the conversation was ending anyway.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Literal
@@ -18,6 +18,14 @@ from pydantic import ValidationError
 
 from evals.outcome import Fault
 from evals.trace import CallType
+from tau_bridge.chaos.injector import (
+    INJECTED,
+    NOT_RUN,
+    UNKNOWN,
+    Injector,
+    ToolFault,
+    with_other_fields,
+)
 from tau_bridge.errors import BridgeError, DataError
 from tau_bridge.messages import (
     AssistantMessage,
@@ -94,6 +102,7 @@ class Played:
         tool_errors: Calls of the agent and of the user that failed.
         repairs_by_reply: The repairs that reading each of the agent's replies took, in order, by
             the place of its message in `messages`; empty for a reply in the documented form.
+        not_run: The ids of calls that an injected fault kept from running.
     """
 
     messages: tuple[Message, ...]
@@ -104,6 +113,7 @@ class Played:
     tool_calls: int
     tool_errors: int
     repairs_by_reply: Mapping[int, tuple[str, ...]]
+    not_run: frozenset[str] = frozenset()
 
     @property
     def repairs(self) -> tuple[str, ...]:
@@ -119,6 +129,7 @@ async def converse(
     user: User | None,
     limits: ConversationLimits,
     recorder: TraceRecorder,
+    faults: Injector | None = None,
 ) -> Played:
     """Play one task to its end.
 
@@ -132,6 +143,7 @@ async def converse(
         limits: When to cut off.
         recorder: Takes a TOOL step for each tool that runs. Its parent is the step of the turn
             that asked for it.
+        faults: Draws faults of the agent's tools and of the user's first words; None: none.
 
     Returns:
         What was said and why it ended, also when the agent or the user's model failed.
@@ -141,7 +153,13 @@ async def converse(
             that cannot be read.
     """
     conversation = _Conversation(
-        task=task, world=world, agent=agent, user=user, limits=limits, recorder=recorder
+        task=task,
+        world=world,
+        agent=agent,
+        user=user,
+        limits=limits,
+        recorder=recorder,
+        faults=faults,
     )
     try:
         await conversation.run()
@@ -170,6 +188,7 @@ class _Conversation:
     user: User | None
     limits: ConversationLimits
     recorder: TraceRecorder
+    faults: Injector | None = None
     termination: Termination | None = None
     error: BridgeError | None = None
 
@@ -179,6 +198,9 @@ class _Conversation:
         self._began_s = self._clock.monotonic_s()
         self._steps = self._turns = self._tool_calls = self._tool_errors = 0
         self._repairs: dict[int, tuple[str, ...]] = {}
+        self._not_run: set[str] = set()
+        self._hit: set[str] = set()
+        self._user_has_spoken = False
         self._agent_has_seen = self._user_has_seen = 0
         self._turn_step_id: str | None = None
         self._opening = (ticket_message(self.task),) if solo else ()
@@ -211,6 +233,7 @@ class _Conversation:
             tool_calls=self._tool_calls,
             tool_errors=self._tool_errors,
             repairs_by_reply=dict(self._repairs),
+            not_run=frozenset(self._not_run),
         )
 
     async def _step(self) -> None:
@@ -240,7 +263,14 @@ class _Conversation:
         self._user_has_seen = len(self._messages) + 1
         message = await self.user.reply(incoming)
         self._turn_step_id = self.user.step_id
-        self._take(message)
+        self._take(self._with_fault(message))
+
+    def _with_fault(self, message: UserMessage) -> UserMessage:
+        """Return the user's message, its first words in others where that is injected."""
+        if self.faults is None or self._user_has_spoken or not message.text or is_stop(message):
+            return message
+        self._user_has_spoken = True
+        return message.model_copy(update={"content": self.faults.opening(message.text)})
 
     def _unseen(self, start: int, sees: _Sees) -> tuple[Message, ...]:
         return tuple(message for message in self._messages[start:] if sees(message))
@@ -270,7 +300,7 @@ class _Conversation:
         caller = self.agent.address if is_agent else USER
         results = [await self._run_tool(call, caller) for call in message.tool_calls]
         self._tool_calls += len(results) if is_agent else 0
-        self._tool_errors += sum(result.error for result in results)
+        self._tool_errors += sum(result.error and result.id not in self._hit for result in results)
         self._messages.extend(results)
         self._to = "agent" if is_agent else "user"
 
@@ -283,16 +313,40 @@ class _Conversation:
             parent_step_id=self._turn_step_id,
             request_text=json.dumps(call.arguments, ensure_ascii=False, default=str),
         )
+        fault = None
+        if self.faults is not None and call.requestor == "assistant":
+            fault = self.faults.next_call()
         try:
-            result = await self.world.respond_off_loop(call)
+            result, fault = await self._result(call, fault)
         except BaseException as exc:
             step.end(error=f"{type(exc).__name__}: {exc}".removesuffix(": "))
             raise
         step.end(
             response_text=result.content,
             error=(result.content or "failed without a word") if result.error else None,
+            attributes={INJECTED: fault} if fault is not None else None,
         )
+        if fault is not None and self.faults is not None:
+            self._hit.add(call.id)
+            self.faults.note_call(fault, call.id)
         return result
+
+    async def _result(
+        self, call: ToolCall, fault: ToolFault | None
+    ) -> tuple[ToolMessage, ToolFault | None]:
+        """Run a call; returns its result as the agent gets it, and the fault that hit it."""
+        if fault == "tool_error":
+            self._not_run.add(call.id)
+            return _injected_error(call, NOT_RUN), fault
+        result = await self.world.respond_off_loop(call)
+        if fault is None or result.error:
+            return result, None
+        if fault == "tool_timeout":
+            return _injected_error(call, UNKNOWN), fault
+        changed = with_other_fields(result.content)
+        if changed is None:
+            return result, None
+        return result.model_copy(update={"content": changed}), fault
 
     def _check_limits(self) -> None:
         if self._to == "env":
@@ -305,6 +359,27 @@ class _Conversation:
             elapsed_s = self._clock.monotonic_s() - self._began_s
             if elapsed_s >= self.limits.timeout_s:
                 self.termination = "timeout"
+
+
+def without_calls(messages: Sequence[Message], not_run: frozenset[str]) -> tuple[Message, ...]:
+    """Return a conversation without the calls that did not run, and without their results."""
+    if not not_run:
+        return tuple(messages)
+    kept: list[Message] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            kept += [] if message.id in not_run else [message]
+        elif isinstance(message, AssistantMessage) and message.tool_calls:
+            calls = tuple(call for call in message.tool_calls if call.id not in not_run)
+            if calls or message.text:
+                kept.append(message.model_copy(update={"tool_calls": calls or None}))
+        else:
+            kept.append(message)
+    return tuple(kept)
+
+
+def _injected_error(call: ToolCall, content: str) -> ToolMessage:
+    return ToolMessage(id=call.id, content=content, requestor=call.requestor, error=True)
 
 
 def _beginning(task: Task, *, solo: bool) -> list[Message]:

@@ -5,7 +5,7 @@ The docstring of a key is its description in the JSON Schema and in the document
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.annotated_handlers import GetJsonSchemaHandler
@@ -153,6 +153,48 @@ class ExportEntry(_Table):
     """The file or folder, relative to this file; the run's folder by default."""
 
 
+Rate = Annotated[float, Field(ge=0, le=1)]
+
+
+class Chaos(_Table):
+    """Injected faults: a profile, or a rate of 0 to 1 for each fault."""
+
+    profile: Literal["network", "duplicates", "tools", "prompts", "all"] | None = None
+    """A named profile, in place of rates."""
+    lost_reply: Rate = 0
+    """Messages whose reply is dropped, and that are sent again."""
+    delay: Rate = 0
+    """Messages that are late."""
+    busy: Rate = 0
+    """Messages that are answered 429 or 503 once."""
+    duplicate: Rate = 0
+    """Messages that are delivered twice."""
+    tool_error: Rate = 0
+    """Calls of tools that are turned away without being run."""
+    tool_timeout: Rate = 0
+    """Calls of tools that run, and whose result the agent never gets."""
+    tool_fields: Rate = 0
+    """Results of tools whose fields come in another order, with one more."""
+    prompt: Rate = 0
+    """Openings of users in other words."""
+
+    @model_validator(mode="after")
+    def _profile_or_rates(self) -> Self:
+        if (self.profile is None) == (not any(self._rates.values())):
+            raise ValueError("give a profile, or rates of which one is above 0, and not both")
+        return self
+
+    @property
+    def _rates(self) -> dict[str, float]:
+        return self.model_dump(exclude={"profile"})
+
+    @property
+    def text(self) -> str:
+        """Return the table as `--chaos` takes it."""
+        rates = ",".join(f"{kind}={rate:g}" for kind, rate in self._rates.items() if rate)
+        return self.profile or rates
+
+
 class ConfigFile(_Table):
     """An evaluation by Greenroom."""
 
@@ -172,6 +214,8 @@ class ConfigFile(_Table):
     """Conversations at once; 4 by default."""
     max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = None
     """Steps of a conversation; 200 by default."""
+    chaos: Chaos | None = None
+    """Faults under which every trial is played once more."""
     timeout_s: Annotated[float, Field(gt=0)] | None = None
     """Seconds that an agent may take for one reply; 300 by default."""
     otlp_port: Annotated[int, Field(ge=1, le=65_535)] | None = None

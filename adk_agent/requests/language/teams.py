@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from adk_agent.core.plan import BUILTIN_PREFIX, Participant
 from adk_agent.requests.agents import (
-    BUNDLED_AGENTS,
+    AGENTS_IN_WORDS,
     BUNDLED_TEAMS,
     TEAM_PREFIX,
     agent_key,
@@ -95,7 +95,7 @@ def _refuse_misspelled(sentence: Sentence, *, is_nobody_named: bool) -> None:
 def _all_bundled(sentence: Sentence) -> list[str]:
     """Return the addresses of all bundled agents or teams, if the sentence means all of them."""
     for noun, names, prefix in (
-        ("agent", BUNDLED_AGENTS, BUILTIN_PREFIX),
+        ("agent", AGENTS_IN_WORDS, BUILTIN_PREFIX),
         ("team", BUNDLED_TEAMS, BUILTIN_PREFIX + TEAM_PREFIX),
     ):
         every = f"(all|every|each|the) (of)? (the|your)* (bundled|builtin) ({noun}|{noun}s)"

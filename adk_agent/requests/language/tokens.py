@@ -9,7 +9,7 @@ from functools import cache
 from typing import Literal
 
 from adk_agent.core.plan import BUILTIN_PREFIX
-from adk_agent.requests.agents import BUNDLED_AGENTS, BUNDLED_TEAMS, TEAM_PREFIX, parse_address
+from adk_agent.requests.agents import AGENTS_IN_WORDS, BUNDLED_TEAMS, TEAM_PREFIX, parse_address
 from adk_agent.requests.language import lexicon
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.spelling import is_slip
@@ -182,7 +182,7 @@ def _spelled_out(raw: str) -> str:
 def _agent_names(registered: Mapping[str, str]) -> dict[str, str]:
     """Return addresses by name without hyphens; of the bundled ones, all that are no plain words."""
     reference = f"{BUILTIN_PREFIX}reference"
-    bundled = [name for name in BUNDLED_AGENTS if name != "reference"]
+    bundled = [name for name in AGENTS_IN_WORDS if name != "reference"]
     found = {name.replace("-", ""): BUILTIN_PREFIX + name for name in bundled}
     found |= {f"reference{noun}": reference for noun in ("agent", "bot", "assistant")}
     found |= {"bundledreference": reference}

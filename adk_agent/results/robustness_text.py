@@ -1,0 +1,95 @@
+"""Robustness as markdown: tables of scores under faults, and of consistency."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from adk_agent.results.robustness import ReliabilityRow, RobustnessRow
+from adk_agent.results.tables import Table, number
+
+_HEADER = (
+    *("agent", "domain", "faults", "pairs", "plain", "under faults", "difference", "95 %", "p"),
+    *("writes repeated", "blind"),
+)
+_CONSISTENCY = ("outcome", "trajectory", "resources")
+
+
+def robustness_parts(
+    rows: Sequence[RobustnessRow],
+    reliability: Sequence[ReliabilityRow],
+    *,
+    table: Callable[[Table], str],
+) -> list[str]:
+    """Return the section on injected faults; empty if none were."""
+    if not rows:
+        return []
+    parts = [
+        "## Robustness",
+        table((_HEADER, [_cells(row) for row in rows])),
+        "Each trial was played again with the same task, seed and user under the faults of a "
+        "family. Only pairs count in which a fault happened and both trials have a score. No other "
+        "section counts these trials. p: sign-flip test over tasks. writes repeated: calls of "
+        "writing tools that ran more often than in the plain trial. blind: repeated although the "
+        "first result was unknown, with no look in between.",
+    ]
+    notes = [note for row in rows if (note := _note(row))]
+    parts += ["\n".join(f"- {note}" for note in notes)] if notes else []
+    known = [row for row in reliability if any(v is not None for v in row.consistency.values())]
+    if known:
+        cells = [
+            (row.participant, row.domain, *(number(row.consistency[name]) for name in _CONSISTENCY))
+            for row in known
+        ]
+        parts.append(table((("agent", "domain", *_CONSISTENCY), cells)))
+        parts.append("Consistency of the plain trials of a task, 0 to 1.")
+    else:
+        parts.append("Consistency was not measured: no task has two trials with a score.")
+    return parts
+
+
+def robustness_lines(rows: Sequence[RobustnessRow]) -> list[str]:
+    """Say in a line for each agent, domain and family what the faults did."""
+    return [f"{row.participant} in {row.domain} under {row.family}: {_found(row)}" for row in rows]
+
+
+def _found(row: RobustnessRow) -> str:
+    found = row.comparison
+    if found is None:
+        return f"not measured: {row.reason}"
+    told = (
+        f"{number(found.second)} against {number(found.first)} plain in {row.pairs} trials "
+        f"(p = {found.p_value:.3f})"
+    )
+    if row.repeated_writes:
+        told += f", {row.repeated_writes} writes repeated"
+    return told + (f", {row.blind_writes} of them blind" if row.blind_writes else "")
+
+
+def _cells(row: RobustnessRow) -> tuple[str, ...]:
+    named = (row.participant, row.domain, row.family, str(row.pairs))
+    writes = tuple(
+        "-" if count is None else str(count) for count in (row.repeated_writes, row.blind_writes)
+    )
+    found = row.comparison
+    if found is None:
+        return (*named, "-", "-", "-", "-", "-", *writes)
+    return (
+        *named,
+        number(found.first),
+        number(found.second),
+        f"{found.difference:+.3f}",
+        f"{found.interval.low:.2f} to {found.interval.high:.2f}",
+        f"{found.p_value:.3f}",
+        *writes,
+    )
+
+
+def _note(row: RobustnessRow) -> str:
+    told = []
+    if row.reason is not None:
+        told.append(f"not measured: {row.reason}")
+    if row.untouched:
+        told.append(f"{row.untouched} trials met no fault")
+    if row.without_score:
+        told.append(f"{row.without_score} pairs have no two scores")
+    return f"{row.participant} in {row.domain}, {row.family}: {'; '.join(told)}" if told else ""

@@ -1,0 +1,123 @@
+"""Injector: draws the faults of one play of a trial, and remembers those that happened.
+
+A draw depends on the trial's seed, its task and the place alone, so that every agent meets the same
+faults at the same places.
+"""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from tau_bridge.chaos.profiles import FaultKind
+from tau_bridge.chaos.prompts import reworded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INJECTED: Final = "injected"
+"""The attribute of a step that names the fault injected there."""
+DELAY_S: Final = 0.5
+"""Seconds by which a message is late."""
+NOT_RUN: Final = (
+    "Error: the service is temporarily unavailable (503). The call was not carried out; try again."
+)
+UNKNOWN: Final = "Error: the service did not answer in time (504). It is not known whether the call was carried out."
+MessageFault = Literal["lost_reply", "delay", "busy", "duplicate"]
+ToolFault = Literal["tool_error", "tool_timeout", "tool_fields"]
+_MESSAGE: Final[tuple[MessageFault, ...]] = ("lost_reply", "duplicate", "busy", "delay")
+_TOOL: Final[tuple[ToolFault, ...]] = ("tool_timeout", "tool_error", "tool_fields")
+
+
+class InjectedFault(BaseModel):
+    """A fault that was injected."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: FaultKind
+    place: int
+    """The number of the message or of the tool's call, from 1."""
+    call_id: str | None = None
+    """The call that it hit, if it hit one."""
+    detail: str = ""
+
+
+class Injector:
+    """The faults of one play.
+
+    Args:
+        key: Names the trial and the family; together with the seed it decides every draw.
+        seed: Of the trial.
+        rates: How often each fault happens, 0 to 1.
+    """
+
+    def __init__(self, key: str, *, seed: int, rates: Mapping[FaultKind, float]) -> None:
+        self._key = f"{seed}/{key}"
+        self._rates = rates
+        self._messages = self._calls = 0
+        self.faults: list[InjectedFault] = []
+        """The faults that happened, in order."""
+
+    def next_message(self) -> MessageFault | None:
+        """Return the fault of the next message to the agent; None for none."""
+        self._messages += 1
+        return next((kind for kind in _MESSAGE if self._drawn(kind, self._messages)), None)
+
+    def next_call(self) -> ToolFault | None:
+        """Return the fault of the agent's next call of a tool; None for none."""
+        self._calls += 1
+        return next((kind for kind in _TOOL if self._drawn(kind, self._calls)), None)
+
+    def status(self) -> int:
+        """Return the status with which the current message is turned away."""
+        return self._random("status", self._messages).choice((429, 503))
+
+    def opening(self, text: str) -> str:
+        """Return a user's first words, in others where that is drawn."""
+        if not self._drawn("prompt", 1):
+            return text
+        said = reworded(text, self._random("words", 1))
+        self.faults.append(InjectedFault(kind="prompt", place=1, detail=said[:500]))
+        return said
+
+    def note_message(self, kind: MessageFault, detail: str = "") -> None:
+        """Remember a fault that hit the current message."""
+        self.faults.append(InjectedFault(kind=kind, place=self._messages, detail=detail[:500]))
+
+    def note_call(self, kind: ToolFault, call_id: str) -> None:
+        """Remember a fault that hit the current call of a tool."""
+        self.faults.append(InjectedFault(kind=kind, place=self._calls, call_id=call_id))
+
+    def _drawn(self, kind: FaultKind, place: int) -> bool:
+        rate = self._rates.get(kind, 0.0)
+        return rate > 0 and self._random(kind, place).random() < rate
+
+    def _random(self, what: str, place: int) -> Random:
+        return Random(f"{self._key}/{what}/{place}")  # noqa: S311 - nothing secret is drawn
+
+
+def with_other_fields(content: str | None) -> str | None:
+    """Return a tool's result with its fields reversed and one more; None where it has no fields."""
+    try:
+        value = json.loads(content or "")
+    except ValueError:
+        return None
+    changed = _reordered(value)
+    objects = [changed] if isinstance(changed, dict) else changed
+    if not isinstance(objects, list) or not any(isinstance(each, dict) for each in objects):
+        return None
+    for each in objects:
+        if isinstance(each, dict):
+            each.setdefault("schema_revision", 2)
+    return json.dumps(changed, ensure_ascii=False)
+
+
+def _reordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _reordered(value[key]) for key in reversed(value)}
+    if isinstance(value, list):
+        return [_reordered(each) for each in value]
+    return value

@@ -1,0 +1,125 @@
+"""ChaosPlan: which faults are injected, and how often."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from tau_bridge.errors import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FaultKind = Literal[
+    "lost_reply",
+    "delay",
+    "busy",
+    "duplicate",
+    "tool_error",
+    "tool_timeout",
+    "tool_fields",
+    "prompt",
+]
+Family = Literal["network", "duplicates", "tools", "prompts"]
+"""Faults that are played together, apart from the others, so that a loss has one cause."""
+
+FAMILIES: Final[Mapping[Family, tuple[FaultKind, ...]]] = MappingProxyType(
+    {
+        "network": ("lost_reply", "delay", "busy"),
+        "duplicates": ("duplicate",),
+        "tools": ("tool_error", "tool_timeout", "tool_fields"),
+        "prompts": ("prompt",),
+    }
+)
+ALL: Final = "all"
+_USUAL: Final[Mapping[FaultKind, float]] = MappingProxyType(
+    {
+        "lost_reply": 0.3,
+        "delay": 0.1,
+        "busy": 0.2,
+        "duplicate": 0.5,
+        "tool_error": 0.3,
+        "tool_timeout": 0.1,
+        "tool_fields": 0.3,
+        "prompt": 1.0,
+    }
+)
+PROFILES: Final[tuple[str, ...]] = (*FAMILIES, ALL)
+
+
+class ChaosPlan(BaseModel):
+    """The rate of each fault: of a message, of a tool's call, or of an opening. 0 leaves it out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rates: dict[FaultKind, float] = Field(min_length=1)
+
+    @field_validator("rates")
+    @classmethod
+    def _are_shares(cls, rates: dict[FaultKind, float]) -> dict[FaultKind, float]:
+        for kind, rate in rates.items():
+            if not 0 <= rate <= 1:
+                raise ValueError(f"the rate of {kind} is {rate:g}: write a share from 0 to 1")
+        if not any(rates.values()):
+            raise ValueError("every rate is 0, so nothing would be injected")
+        return rates
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """Return the families that have a fault with a rate above 0."""
+        return tuple(family for family in FAMILIES if self.of(family))
+
+    def of(self, family: Family) -> dict[FaultKind, float]:
+        """Return the rates of a family's faults that are above 0."""
+        return {kind: rate for kind in FAMILIES[family] if (rate := self.rates.get(kind, 0.0))}
+
+    def __str__(self) -> str:
+        """Return the plan as `parse_chaos` reads it: a profile, or the rates."""
+        for name in PROFILES:
+            if profile(name) == self:
+                return name
+        return ",".join(f"{kind}={rate:g}" for kind, rate in self.rates.items())
+
+
+def profile(name: str) -> ChaosPlan:
+    """Return a named profile.
+
+    Raises:
+        ValueError: There is none of this name.
+    """
+    if name == ALL:
+        return ChaosPlan(rates=dict(_USUAL))
+    for family, kinds in FAMILIES.items():
+        if family == name:
+            return ChaosPlan(rates={kind: _USUAL[kind] for kind in kinds})
+    raise ValueError(f"there is no profile of faults {name!r}: {nearest(name, PROFILES)}")
+
+
+def parse_chaos(text: str) -> ChaosPlan:
+    """Read a profile's name, or rates such as `lost_reply=0.5,tool_error=0.2`.
+
+    Raises:
+        ValueError: It is neither; the message says what is wrong.
+    """
+    if "=" not in text:
+        return profile(text.strip())
+    rates: dict[FaultKind, float] = {}
+    for each in text.split(","):
+        name, _, share = (part.strip() for part in each.partition("="))
+        kind = next((kind for kind in get_args(FaultKind) if kind == name), None)
+        if kind is None:
+            raise ValueError(f"there is no fault {name!r}: {nearest(name, get_args(FaultKind))}")
+        try:
+            rates[kind] = float(share)
+        except ValueError:
+            raise ValueError(
+                f"the rate of {kind} is {share!r}: write a share from 0 to 1"
+            ) from None
+    try:
+        return ChaosPlan(rates=rates)
+    except ValueError as exc:  # pydantic's, which quotes more than a person needs
+        errors = getattr(exc, "errors", None)
+        reason = errors()[0]["msg"] if errors is not None else str(exc)
+        raise ValueError(str(reason).removeprefix("Value error, ")) from None

@@ -1,0 +1,117 @@
+"""Trials under injected faults: beside the plain ones, and able to tell agents apart."""
+
+import pytest
+
+from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.play.evaluation import evaluate, resume
+from adk_agent.results.markdown import render_markdown
+from adk_agent.runs.store import iter_trials
+from tau_bridge.chaos.profiles import parse_chaos
+
+pytestmark = pytest.mark.requirement("test:chaos")
+AGENTS = ("idempotent", "retrying", "writes-twice", "forgetful")
+FAULTS = "lost_reply=0.5,busy=0.2,duplicate=0.5,tool_error=0.5,tool_fields=0.3,prompt=1"
+TASKS = ("create_task_1", "update_task_1", "update_task_with_initialization_data")
+
+
+def plan_of(*, chaos=FAULTS, seed=300, agents=AGENTS, num_trials=3, **others):
+    return EvaluationPlan(
+        participants=tuple(Participant(role=each, address=f"builtin:{each}") for each in agents),
+        tasks=(PlannedTasks(domain="mock", task_ids=TASKS),),
+        num_trials=num_trials,
+        seed=seed,
+        chaos=None if chaos is None else parse_chaos(chaos),
+        **others,
+    )
+
+
+def found_in(report):
+    return {(row.participant.partition(":")[2], row.family): row for row in report.robustness}
+
+
+async def test_faults_find_the_agents_that_they_are_for(make_deps):
+    deps = make_deps()
+    report = await evaluate(plan_of(), deps, request="r")
+    rows = found_in(report)
+    assert len(rows) == len(AGENTS) * 4
+    for family in ("network", "duplicates", "prompts"):
+        for agent in ("idempotent", "retrying"):
+            assert rows[agent, family].comparison.second == 1.0
+            assert rows[agent, family].repeated_writes == 0
+    for family in ("network", "duplicates"):
+        assert rows["writes-twice", family].repeated_writes > 0
+        assert rows["forgetful", family].comparison.second < 1.0
+        assert rows["forgetful", family].repeated_writes == 0
+    assert rows["writes-twice", "duplicates"].comparison.second < 1.0
+    assert rows["retrying", "tools"].comparison.second == 1.0
+    assert rows["idempotent", "tools"].comparison.second < 1.0
+    assert rows["retrying", "tools"].repeated_writes == rows["retrying", "tools"].blind_writes == 0
+
+    # All agents meet the same faults where their conversations are alike.
+    assert rows["idempotent", "duplicates"].faults == rows["retrying", "duplicates"].faults
+
+    # Nothing that happened under faults is in a plain score.
+    assert {row.pass_hat_k["1"] for row in report.summary} == {1.0}
+    assert {row.trials for row in report.summary} == {len(TASKS) * 3}
+    assert len(report.trials) == len(AGENTS) * len(TASKS) * 3
+    assert len(report.faulted) == 4 * len(report.trials)
+
+    # Each fault stands in the trace of its play, and in no other.
+    record = next(iter_trials(deps.results_dir, report.run_id))
+    assert {play.result.family for play in record.chaos} == {
+        *("network", "duplicates", "tools", "prompts")
+    }
+    traces = {record.trace.trace_id, *(play.trace.trace_id for play in record.chaos)}
+    assert len(traces) == 5
+    assert all(step.additional_attributes.get("injected") is None for step in record.trace.steps)
+    noted = [
+        step.additional_attributes["injected"]
+        for play in record.chaos
+        for step in play.trace.steps
+        if "injected" in step.additional_attributes
+    ]
+    told = [fault.kind for play in record.chaos for fault in play.result.faults]
+    assert sorted(noted) == sorted(kind for kind in told if kind != "prompt")
+
+    text = render_markdown(report)
+    assert "## Robustness" in text
+    assert "| builtin:writes-twice | mock | duplicates |" in text
+    assert all(set(row.consistency.values()) == {1.0} for row in report.reliability)
+    again = await resume(report.run_id, deps)
+    assert again.robustness == report.robustness
+    assert {row.participant for row in report.of("forgetful").robustness} == {"builtin:forgetful"}
+
+
+async def test_a_run_without_faults_has_no_section_about_them(make_deps):
+    plan = plan_of(chaos=None, agents=("idempotent",), num_trials=1)
+    report = await evaluate(plan, make_deps(), request="r")
+    assert report.robustness == report.reliability == report.faulted == ()
+    assert "## Robustness" not in render_markdown(report)
+
+
+async def test_what_cannot_be_injected_is_unscored_with_the_reason(make_deps):
+    plan = plan_of(chaos="prompts", agents=("idempotent",), num_trials=1, solo=True)
+    [row] = (await evaluate(plan, make_deps(), request="r")).robustness
+    assert (row.comparison, row.pairs, row.repeated_writes) == (None, 0, None)
+    assert row.reason == "the benchmark cannot inject prompt here"
+
+
+async def test_a_rate_too_low_to_hit_is_unscored_and_one_trial_has_no_consistency(make_deps):
+    plan = plan_of(chaos="duplicate=0.000001", agents=("idempotent",), num_trials=1)
+    report = await evaluate(plan, make_deps(), request="r")
+    [row] = report.robustness
+    assert (row.comparison, row.untouched) == (None, len(TASKS))
+    assert row.reason == "no fault was drawn; raise the rates or play more trials"
+    [consistency] = report.reliability
+    assert set(consistency.reasons) == {"outcome", "trajectory", "resources"}
+    assert "Consistency was not measured" in render_markdown(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_agents_are_ranked_alike_whatever_the_seed(make_deps, seed):
+    report = await evaluate(plan_of(chaos="duplicates", seed=seed), make_deps(), request="r")
+    rows = found_in(report)
+    assert rows["idempotent", "duplicates"].comparison.second == 1.0
+    assert rows["writes-twice", "duplicates"].repeated_writes > 0
+    assert rows["forgetful", "duplicates"].comparison.second < 1.0
