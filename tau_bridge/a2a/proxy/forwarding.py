@@ -110,6 +110,8 @@ class Forwarder:
         self._recording = recording
         self._redact = routes.redactor()
         self._in_flight: set[asyncio.Task[None]] = set()
+        self._began = asyncio.Event()
+        """Set by each request that begins."""
         self._closing = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -126,11 +128,26 @@ class Forwarder:
             _log.error("the proxy failed to pass a request on: %s: %s", type(exc).__name__, shown)
             await self._give_up(out)
 
-    async def quiet(self, *, within_s: float) -> bool:
-        """Wait up to `within_s` seconds, and tell whether nothing is in flight any more."""
-        if self._in_flight:
-            await asyncio.wait(list(self._in_flight), timeout=within_s)
-        return not self._in_flight
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a request is on its way."""
+        return bool(self._in_flight)
+
+    async def quiet(self, *, within_s: float, for_s: float = 0.0) -> bool:
+        """Wait up to `within_s` seconds until nothing was in flight for `for_s`; tell whether."""
+        try:
+            async with asyncio.timeout(within_s):
+                while self._in_flight or for_s > 0:
+                    if self._in_flight:
+                        await asyncio.wait(list(self._in_flight))
+                    self._began.clear()
+                    try:
+                        await asyncio.wait_for(self._began.wait(), for_s)
+                    except TimeoutError:
+                        break
+        except TimeoutError:
+            return False
+        return True
 
     async def aclose(self) -> None:
         """Give up what is in flight; callers get an answer that says so."""
@@ -194,6 +211,7 @@ class Forwarder:
         working = asyncio.create_task(work)
         hanging_up = asyncio.ensure_future(receive())
         self._in_flight.add(working)
+        self._began.set()
         try:
             await asyncio.wait({working, hanging_up}, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -41,7 +41,8 @@ class Recording:
         self._recorder = recorder
         self._limits = limits
         self._redact = redact
-        self._calls = 0
+        self.calls = 0
+        """The messages that passed, those that were refused too."""
         self._hops: dict[str, int] = {}
         self._open: dict[str, ObservedCall] = {}
         self._working: dict[tuple[str, str, str], ObservedCall] = {}
@@ -53,11 +54,11 @@ class Recording:
             RefusedError: It is one too many, or one too deep. The step is written, and says so;
                 of those that are too many only the first.
         """
-        self._calls += 1
-        if self._calls > self._limits.max_calls + 1:
+        self.calls += 1
+        if self.calls > self._limits.max_calls + 1:
             raise RefusedError(self._too_many())
         call = self._open_call(route, request)
-        if self._calls > self._limits.max_calls:
+        if self.calls > self._limits.max_calls:
             refusal = self._too_many()
         elif call.hop > self._limits.max_hops:
             refusal = (

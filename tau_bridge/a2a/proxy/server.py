@@ -101,9 +101,18 @@ class ObservingProxy:
         finally:
             self._upstream.close()
 
-    async def quiet(self, *, within_s: float) -> bool:
-        """Wait up to `within_s` seconds, and tell whether no request is on its way any more."""
-        return await self._forwarder.quiet(within_s=within_s)
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a request is on its way."""
+        return self._forwarder.is_busy
+
+    async def quiet(self, *, within_s: float, for_s: float = 0.0) -> bool:
+        """Wait until no request has been on its way for `for_s` seconds, up to `within_s` in all.
+
+        Returns:
+            Whether it came to that.
+        """
+        return await self._forwarder.quiet(within_s=within_s, for_s=for_s)
 
     def url_for(self, caller: str, callee: str) -> str:
         """Return the address, with a slash at the end, by which `caller` reaches `callee`.
@@ -169,6 +178,11 @@ class ObservingProxy:
         finally:
             self._recording = None
             current.finish()
+
+    @property
+    def recorded_calls(self) -> int:
+        """Return how many calls the recording that is on has seen so far; 0 without one."""
+        return 0 if self._recording is None else self._recording.calls
 
     def _check_started(self) -> None:
         if not self._routes.origin:
