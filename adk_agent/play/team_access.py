@@ -8,6 +8,7 @@ what it reports of itself is all that there is to see.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -39,6 +40,7 @@ STRAYS = (
     "may stand among these"
 )
 
+_ADDRESSABLE = re.compile(r"[A-Za-z0-9_-]+")
 _MEMBER_TOKEN = "greenroom-member-{}"  # noqa: S105 - no secret: addresses that are known before a run
 
 
@@ -85,22 +87,22 @@ class TeamAccess:
         return nullcontext() if self.proxy is None else self.turns.lock
 
     @asynccontextmanager
-    async def watched(self, recorder: TraceRecorder) -> AsyncIterator[None]:
+    async def watched(self, recorder: TraceRecorder) -> AsyncIterator[list[str]]:
         """Record the calls between the members until the team has finished with the exercise.
 
         The next exercise waits a little for a team that is still at work, and its `Turns` says what
         may have been taken for its own all the same.
         """
         if self.proxy is None:
-            yield
+            yield []
             return
         turns = self.turns
         if turns.left_at_work:
             await self.proxy.quiet(within_s=SETTLE_S)
         turns.left_at_work, turns.is_settled = True, False  # until the contrary is seen
-        with self.proxy.recording(recorder):
+        with self.proxy.recording(recorder) as problems:
             try:
-                yield
+                yield problems
             except Exception:
                 await self.settle()
                 raise
@@ -267,6 +269,12 @@ class Teams:
         if self._port is None:
             proxy = ObservingProxy(peers, introduces=True)
             return await self._stack.enter_async_context(proxy)
+        unusable = sorted(role for role in peers if not _ADDRESSABLE.fullmatch(role))
+        if unusable:
+            raise PreflightError(
+                f"with GREENROOM_TEAM_PORT the role {unusable[0]!r} cannot stand in an address: "
+                "call it by letters, digits, '_' and '-'"
+            )
         try:
             proxy = ObservingProxy(
                 peers, introduces=True, port=self._port, token_of=_MEMBER_TOKEN.format
@@ -275,8 +283,7 @@ class Teams:
         except (OSError, ValueError) as error:
             raise PreflightError(
                 f"the members of the team cannot reach each other at port {self._port}, which "
-                f"GREENROOM_TEAM_PORT names: {error}. Its addresses hold the roles, which are "
-                "letters, digits, '_' and '-' there; one run at a time can have the port"
+                f"GREENROOM_TEAM_PORT names: {error}; one run at a time can have the port"
             ) from error
 
 

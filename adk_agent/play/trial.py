@@ -214,6 +214,7 @@ class _Trial:
             job, deps, redact=None if faults else team.redact, family=family
         )
         self._problems: tuple[str, ...] = ()
+        self._seen_problems: list[str] = []
         self._duration_ms = 0.0
         self._waited_s = 0.0
         """For what the agent does once it has replied, which is no part of the duration."""
@@ -299,7 +300,9 @@ class _Trial:
             faults=self._faults,
         )
         watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
-        async with watching:
+        async with watching as problems:
+            if problems is not None:
+                self._seen_problems = problems
             played = await self._benchmark.play(self._ref, conversation, context)
             await self._let_finish()
             return played
@@ -372,7 +375,7 @@ class _Trial:
             row=row,
             evaluations=evaluations,
             trace=seen.trace,
-            trace_problems=(*self._problems, *seen.problems),
+            trace_problems=(*self._problems, *self._seen_problems, *seen.problems),
             roster=self._team.roster,
             messages=tuple(dict(message) for message in played.messages),
             unexplained=unexplained,

@@ -167,7 +167,7 @@ class Forwarder:
         """Read the whole request; None where its caller hung up first."""
         route = self._routes.find(scope["raw_path"].decode("latin-1"))
         if route is None or self._closing:
-            raise _OwnAnswer(404, "not found")
+            raise _OwnAnswer(404, self._not_found(scope))
         headers: Headers = list(scope["headers"])
         if scope["method"] not in _METHODS or value_of(headers, b"upgrade"):
             raise _OwnAnswer(501, "the proxy passes plain HTTP requests on, and nothing else")
@@ -188,6 +188,18 @@ class Forwarder:
             body=body,
             asks=asks,
         )
+
+    def _not_found(self, scope: Scope) -> str:
+        """Return what a caller is told whose address leads nowhere, and note it for the trace."""
+        unknown = self._routes.unknown_callee(scope["raw_path"].decode("latin-1"))
+        if unknown is None or self._closing:
+            return "not found"
+        caller, callee = unknown
+        told = f"no member is called {callee!r}: there are {', '.join(self._routes.peers)}"
+        recording = self._recording()
+        if recording is not None:
+            recording.misdirected(f"a call of {caller} reached nobody: {told}")
+        return told
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         limit = self._limits.max_request_bytes

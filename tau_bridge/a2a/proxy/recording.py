@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 DOING = "passing a message on to"
 _MAX_ERROR_CHARS = 500
+MOST_MISDIRECTED = 20
+"""Addresses of nobody that one recording tells of."""
 
 
 class RefusedError(Exception):
@@ -45,6 +47,8 @@ class Recording:
         """The messages that passed, those that were refused too."""
         self._hops: dict[str, int] = {}
         self._open: dict[str, ObservedCall] = {}
+        self.problems: list[str] = []
+        """Calls of members that are no steps, each in a sentence."""
         self._working: dict[tuple[str, str, str], ObservedCall] = {}
 
     def begin(self, route: Route, request: Request) -> ObservedCall:
@@ -69,6 +73,12 @@ class Recording:
             return call
         call.end(refusal)
         raise RefusedError(refusal)
+
+    def misdirected(self, told: str) -> None:
+        """Keep what was told a caller whose address names nobody; once, and up to a limit."""
+        told = self._redact(told)
+        if told not in self.problems and len(self.problems) < MOST_MISDIRECTED:
+            self.problems.append(told)
 
     def look_at(self, content: Any, route: Route, request: Request) -> None:
         """Take in an answer, or an event, that belongs to no message: of a poll, for instance.

@@ -158,8 +158,10 @@ class ObservingProxy:
         return self._redact(text)
 
     @contextlib.contextmanager
-    def recording(self, recorder: TraceRecorder) -> Iterator[None]:
+    def recording(self, recorder: TraceRecorder) -> Iterator[list[str]]:
         """Make calls that begin inside steps of `recorder`'s trace.
+
+        Yields a list that grows by a sentence for each address that names nobody.
 
         One recording at a time: nothing in a call says to which trial it belongs. At the end of
         it, the steps of calls that are still open end too, while the calls themselves go on.
@@ -174,7 +176,7 @@ class ObservingProxy:
         current = Recording(recorder, limits=self.limits, redact=self._redact)
         self._recording = current
         try:
-            yield
+            yield current.problems
         finally:
             self._recording = None
             current.finish()

@@ -314,11 +314,26 @@ async def test_members_that_know_their_addresses_before_the_run_need_not_read_an
     assert "greenroom-member" not in (deps.results_dir / "run-1" / "trials.jsonl").read_text()
 
 
+async def test_an_address_with_a_misspelt_role_is_told_to_its_caller_and_in_the_trial(
+    make_team_deps, make_plan_of
+):
+    port = free_port()
+    wrong = f"http://127.0.0.1:{port}/p/greenroom-member-planner/codr/"
+    planner = Configured("planner", "coder", addresses={"coder": wrong})
+    deps = make_team_deps(team_port=port)
+    with served(planner, Member("coder")) as members:
+        await evaluate(make_plan_of(members, entry="planner"), deps, request="")
+    [record] = load_trials(deps.results_dir, "run-1")
+    assert record.trace_problems == (
+        "a call of planner reached nobody: no member is called 'codr': there are planner, coder",
+    )
+
+
 @pytest.mark.parametrize(
     ("role", "taken", "problem"),
     [
         ("clerk", True, "one run at a time can have the port"),
-        ("our clerk", False, "hold the roles"),
+        ("our clerk", False, "the role 'our clerk' cannot stand in an address"),
     ],
 )
 async def test_a_port_that_is_taken_and_a_role_that_no_address_can_hold_are_refused(
