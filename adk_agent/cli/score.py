@@ -32,7 +32,7 @@ from tau_bridge.trace_formats.recognising import FORMATS, Format
 
 STDIN = "-"
 _PLACE = re.compile(r"^line \d+: (?:\$[^:]*: )?")
-"""Where a trace stands that cannot be read: the same fault in many places is told once."""
+"""The place of a fault. The same fault in many places is told once."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

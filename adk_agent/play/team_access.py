@@ -52,7 +52,7 @@ class Turns:
     left_at_work: bool = False
     """True if an exercise ended while the team may still have been working on it."""
     works_late: bool | None = None
-    """Whether members call each other once the team has replied; None: nobody looked yet."""
+    """True if members call each other once the team has replied; None: nobody looked yet."""
     is_settled: bool = True
     """False from the first message of an exercise until the team has finished."""
 
