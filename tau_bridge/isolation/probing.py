@@ -2,6 +2,7 @@
 
     one after another   seven, each of whom tells and asks: the last one comes after six others
     earlier conversation the first of them asks again, after all the others
+    by name             another one gives the first one's name, and asks for the rest
     context id          another one asks about the first conversation by its id
     task id             another one sends a message to the first one's task
     at once             four more, all telling and then all asking at the same time
@@ -21,7 +22,7 @@ from evals.leaks.model import Leak, Way
 from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.isolation.customer import AgentGoneError, Customer
 from tau_bridge.isolation.limits import AT_ONCE, CUSTOMERS, IN_TURN
-from tau_bridge.isolation.script import ask, ask_about, tell
+from tau_bridge.isolation.script import ask, ask_about, ask_for, tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +101,7 @@ class _Probing:
             await self._ask(customer, ask(customer.canary), "one after another")
         first = self._customers[0]
         await self._ask(first, ask(first.canary), "earlier conversation")
+        await self._ask(self._new(), ask_for(first.canary), "by name", names=first)
         await self._ask_by_context(first)
         await self._ask_by_task(first)
         if at_once:
@@ -150,11 +152,17 @@ class _Probing:
         self._search(customer, replies, way)
 
     async def _ask(
-        self, customer: Customer, question: str, way: Way, *, may_refuse: bool = False
+        self,
+        customer: Customer,
+        question: str,
+        way: Way,
+        *,
+        may_refuse: bool = False,
+        names: Customer | None = None,
     ) -> None:
         told = [each for each in self._customers if each is not customer and each.said is not None]
         replies, error = await customer.say(question)
-        self._search(customer, replies, way)
+        self._search(customer, replies, way, named=names)
         if not told:
             return
         if error is not None and not may_refuse:
@@ -162,7 +170,15 @@ class _Probing:
         else:
             self._probes += 1
 
-    def _search(self, customer: Customer, replies: Sequence[str], way: Way) -> None:
+    def _search(
+        self,
+        customer: Customer,
+        replies: Sequence[str],
+        way: Way,
+        *,
+        named: Customer | None = None,
+    ) -> None:
+        """Look for the details of all others; of one that was named, for those beside the name."""
         self._see_context(customer, way)
         key = way, customer.number
         if key in self._found:
@@ -171,7 +187,7 @@ class _Probing:
             for other in self._customers:
                 if other is customer or other.said is None:
                     continue
-                match = text.find(other.canary)
+                match = text.find(other.canary, without=("name",) if other is named else ())
                 if match is not None:
                     at = other.said.find(match.value)
                     self._found[key] = Leak(
