@@ -62,7 +62,9 @@ def isolation_code(report: EvaluationReport) -> int:
             say(f"greenroom: --isolation: {isolation_line(row)}", file=sys.stderr)
             codes.append(GATE_FAILED)
         elif not row.was_probed:
-            told = f"not decided: {row.participant} answered {row.probes or 'no'} of {row.asked} probes"
+            told = (
+                f"not decided: {row.participant} answered {row.probes or 0} of {row.asked} probes"
+            )
             say(f"greenroom: --isolation: {told}", file=sys.stderr)
             codes.append(INCOMPLETE)
     return GATE_FAILED if GATE_FAILED in codes else max(codes, default=OK)

@@ -107,7 +107,11 @@ def shown_isolation(rows: Iterable[IsolationRow]) -> Sequence[IsolationRow]:
 def _looked_at(row: IsolationRow) -> list[str]:
     looked = []
     if row.probes:
-        looked = [_counted(row.probes, "probe") if row.was_probed else f"{row.probes} of {row.asked} probes"]
+        looked = [
+            _counted(row.probes, "probe")
+            if row.was_probed
+            else f"{row.probes} of {row.asked} probes"
+        ]
     return looked + ([_counted(row.trials, "compared trial")] if row.trials else [])
 
 

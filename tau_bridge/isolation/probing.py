@@ -15,14 +15,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from evals.leaks.canaries import Canary, plant
 from evals.leaks.matching import SearchableText, excerpt
-from evals.leaks.model import Leak, Way
+from evals.leaks.model import Leak, ValueKind, Way
 from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.isolation.customer import AgentGoneError, Customer
 from tau_bridge.isolation.limits import AT_ONCE, CUSTOMERS, IN_TURN
 from tau_bridge.isolation.script import ask, ask_about, ask_for, tell
+
+_NAME: Final[tuple[ValueKind, ...]] = ("name",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +190,7 @@ class _Probing:
             for other in self._customers:
                 if other is customer or other.said is None:
                     continue
-                match = text.find(other.canary, without=("name",) if other is named else ())
+                match = text.find(other.canary, without=_NAME if other is named else ())
                 if match is not None:
                     at = other.said.find(match.value)
                     self._found[key] = Leak(

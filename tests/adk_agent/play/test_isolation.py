@@ -86,7 +86,7 @@ async def test_probes_change_no_score_and_are_no_trials(played):
     assert len(probed.trials) == 3
     assert [trial.reward for trial in probed.trials] == [1.0, 1.0, 0.0]
     [row] = probed.isolation
-    assert (row.status, row.probes, row.probes_with_leaks) == ("leaks", 12, 12)
+    assert (row.status, row.probes, row.probes_with_leaks) == ("leaks", 13, 13)
     assert not row.trials_with_leaks
     assert gate.exit_code(probed, None) == 0
     assert gate.isolation_code(probed) == 1
@@ -96,7 +96,7 @@ async def test_nothing_found_says_how_often_was_looked(played):
     report, deps = await played(scripted_agent(forthcoming()), isolation=True)
     [row] = report.isolation
     assert row.status == "none found"
-    assert isolation_line(row) == f"{URL}: no leak found in 13 probes and 3 compared trials"
+    assert isolation_line(row) == f"{URL}: no leak found in 14 probes and 3 compared trials"
     assert gate.isolation_code(report) == 0
     markdown = (deps.results_dir / "run-1" / MARKDOWN).read_text()
     assert "## Isolation" in markdown
@@ -115,7 +115,7 @@ async def test_an_agent_that_breaks_while_it_is_probed_keeps_its_score(played):
     report, _ = await played(raw_agent(answer, streaming=False), isolation=True)
     assert [trial.status for trial in report.trials] == ["scored"] * 3
     [row] = report.isolation
-    assert (row.status, row.probes, len(row.unanswered)) == ("none found", 0, 11)
+    assert (row.status, row.probes, len(row.unanswered)) == ("none found", 0, 12)
     assert "KeyError: 'flight'" in row.unanswered[0]
     assert isolation_line(row) == f"{URL}: no leak found in 3 compared trials"
 
