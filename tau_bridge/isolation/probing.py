@@ -13,8 +13,9 @@ Every reply is searched for the details of all other customers who had told thei
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from evals.leaks.canaries import Canary, plant
@@ -37,12 +38,14 @@ class Probing:
         unanswered: Why questions were not, one text each.
         skipped: Questions that were not put, each with its reason.
         leaks: At most one for each question, in the order in which they came out.
+        told: All replies of each customer's conversation, by its label.
     """
 
     probes: int
     unanswered: tuple[str, ...]
     skipped: tuple[str, ...]
     leaks: tuple[Leak, ...]
+    told: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 async def probe_isolation(
@@ -85,6 +88,7 @@ class _Probing:
         self._customers: list[Customer] = []
         self._found: dict[tuple[Way, int], Leak] = {}
         self._contexts: dict[str, Customer] = {}
+        self._told: defaultdict[str, list[str]] = defaultdict(list)
         self._probes = 0
         self.unanswered: list[str] = []
         self._skipped: list[str] = []
@@ -95,6 +99,7 @@ class _Probing:
             unanswered=tuple(self.unanswered),
             skipped=tuple(self._skipped),
             leaks=tuple(self._found.values()),
+            told={label: tuple(texts) for label, texts in self._told.items()},
         )
 
     async def run(self, *, at_once: bool) -> None:
@@ -183,6 +188,7 @@ class _Probing:
     ) -> None:
         """Look for the details of all others; of one that was named, for those beside the name."""
         self._see_context(customer, way)
+        self._told[customer.label] += map(self._redact, replies)
         key = way, customer.number
         if key in self._found:
             return
