@@ -58,13 +58,18 @@ def unexplained(reply_texts: Iterable[str], own_texts: Iterable[str]) -> set[Key
         reply_texts: What the agent said, its calls included.
         own_texts: All that it was given there, and the task that was played.
     """
-    keys = set[Key]().union(*(said_keys(text) for text in reply_texts))
-    if not keys:
-        return keys
-    own = "\n".join(own_texts).casefold()
+    return not_held(set[Key]().union(*(said_keys(text) for text in reply_texts)), own_texts)
+
+
+def not_held(keys: Iterable[Key], texts: Iterable[str]) -> set[Key]:
+    """Return the keys that no text holds, however their values are written there."""
+    wanted = set(keys)
+    if not wanted:
+        return wanted
+    own = "\n".join(texts).casefold()
     compact = _MARKS.sub("", own)
     words = f" {' '.join(re.split(r'[^a-z0-9-]+', own))} "
-    return {key for key in keys if not _holds(key, compact, words)}
+    return {key for key in wanted if not _holds(key, compact, words)}
 
 
 def key_of(kind: ValueKind, value: str) -> Key:

@@ -1,0 +1,47 @@
+"""check_user: whether the simulated user of one trial kept to its part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evals.diagnosis.behaviour import short
+from evals.diagnosis.user import leaving_of
+from evals.user_check.conditions import broken_orders
+from evals.user_check.model import MOST_FAULTS, UserCheck, UserFault
+from evals.user_check.reading import Heard
+from evals.user_check.values import invented
+from evals.user_check.words import agent_work, revealed
+
+
+def check_user(heard: Heard) -> UserCheck:
+    """Return the faults of the user, the proven ones first, then by their place.
+
+    Passed and other trials are checked alike, and the reward is not read: were only failures
+    excused, every score would rise.
+    """
+    found = [
+        *left_early(heard),
+        *invented(heard),
+        *revealed(heard),
+        *agent_work(heard),
+        *broken_orders(heard),
+    ]
+    found.sort(key=lambda each: (each.certainty != "proven", each.message))
+    return UserCheck(faults=tuple(dict.fromkeys(found))[:MOST_FAULTS])
+
+
+def left_early(heard: Heard) -> Iterator[UserFault]:
+    """Yield that the user ended the conversation with a question open.
+
+    Proven where it agreed to go on and left in one message, or left with its first words. Silence on
+    a question, and the token for what its instructions do not say, may be right.
+    """
+    left = leaving_of(heard.behaviour)
+    if left is not None:
+        yield UserFault(
+            kind="left_early",
+            certainty="proven" if left.how in ("first_words", "agreed") else "possible",
+            reason=left.text,
+            quote=short(left.turn.read),
+            message=left.turn.message,
+        )
