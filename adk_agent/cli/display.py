@@ -42,6 +42,7 @@ from adk_agent.results.tables import (
     without_the_usual,
 )
 from adk_agent.results.team_summary import TeamRow
+from adk_agent.results.users import user_lines
 
 PLAIN_WIDTH = 124
 """Width without a terminal, which fits an address and all columns of scores on one line."""
@@ -141,7 +142,8 @@ class Display:
             self._teams(measured)
         self._usage(report)
         robustness = robustness_lines(report.robustness)
-        for line in [*meaning_lines(report), *cause_lines(report), *robustness]:
+        users = user_lines(report.users)
+        for line in [*meaning_lines(report), *cause_lines(report), *robustness, *users]:
             self._line(line)
         self._differences(report)
         doubts = [(team, doubt(team)) for team in measured]

@@ -468,7 +468,8 @@ class _Run:
 
     def _record(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
-        self._live.end(record.trace.trace_id)
+        for each in (record, *record.repeated):
+            self._live.end(each.trace.trace_id)
         del self._unreached[job.key]
         self._budget.spend(record.spent)
         self._budget.hear(record.trace)

@@ -25,12 +25,13 @@ from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
 from adk_agent.play.trial_values import unexplained_in
+from adk_agent.play.user_check import checked_user, user_seed
 from adk_agent.results.agent_usage import trial_usage
 from adk_agent.results.robustness import FaultedTrial
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.live import LiveConversations
-from adk_agent.runs.store import FaultedPlay, TrialRecord
+from adk_agent.runs.store import FaultedPlay, RepeatedPlay, TrialRecord
 from evals.attribution.evaluator import AttributionEvaluator, attribution_in
 from evals.attribution.model import Attribution
 from evals.base import Evaluation, EvaluationContext
@@ -48,8 +49,9 @@ from evals.outcome import (
 )
 from evals.reward import breakdown_of, reward_of
 from evals.trace import Trace
+from evals.user_check import UserCheck
 from tau_bridge.a2a.messenger import Conversation, Messenger
-from tau_bridge.benchmark import Benchmark, PlayContext, Played, UserModel
+from tau_bridge.benchmark import MODEL_USER, Benchmark, PlayContext, Played, UserModel
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.chaos.injector import Injector
 from tau_bridge.chaos.profiles import ChaosPlan, Family
@@ -153,17 +155,7 @@ def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
 
 async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     """Return the trial's record. Whatever breaks makes it *failed*; only cancelling raises."""
-    team = deps.teams[job.participant.address]
-    trial = _Trial(job, deps, team)
-    with metered() as meter:
-        with trial.receiving_spans():
-            async with team.turn() if deps.takes_turns else contextlib.nullcontext():
-                gone = deps.gone(job.participant.address)
-                if gone is not None:
-                    return unplayed_trial(job, deps, gone)
-                await trial.play()
-            await trial.wait_for_spans()
-        record = await trial.record(meter)
+    record = await _play_until_user_keeps_to_its_part(job, deps)
     chaos = deps.plan.chaos
     if chaos is None or record.row.status != "scored":
         return record
@@ -175,6 +167,42 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             plays.append(await _play_under(family, chaos, job, deps, record))
         spent += meter.spent
     return record.model_copy(update={"chaos": tuple(plays), "spent": spent})
+
+
+async def _play_until_user_keeps_to_its_part(job: TrialJob, deps: TrialDeps) -> TrialRecord:
+    """Play a trial, and again while its user has a proven fault, as often as the plan allows.
+
+    The last play counts, unless it failed: then the one before does, with its user's fault.
+    """
+    record = await _play_once(job, deps, play=0)
+    spent, others = record.spent, []
+    for play in range(1, deps.plan.retry_user + 1):
+        if record.row.status == "failed" or not record.row.has_user_fault:
+            break
+        again = await _play_once(job, deps, play=play)
+        spent += again.spent
+        counts = again.row.status != "failed"
+        others.append(_set_aside(record if counts else again))
+        record = again if counts else record
+    return record.model_copy(update={"repeated": tuple(others), "spent": spent})
+
+
+async def _play_once(job: TrialJob, deps: TrialDeps, *, play: int) -> TrialRecord:
+    team = deps.teams[job.participant.address]
+    trial = _Trial(job, deps, team, play=play)
+    with metered() as meter:
+        with trial.receiving_spans():
+            async with team.turn() if deps.takes_turns else contextlib.nullcontext():
+                gone = deps.gone(job.participant.address)
+                if gone is not None:
+                    return unplayed_trial(job, deps, gone)
+                await trial.play()
+            await trial.wait_for_spans()
+        return await trial.record(meter)
+
+
+def _set_aside(record: TrialRecord) -> RepeatedPlay:
+    return RepeatedPlay(row=record.row, trace=record.trace, messages=record.messages)
 
 
 async def _play_under(
@@ -198,10 +226,13 @@ class _Trial:
         deps: TrialDeps,
         team: TeamAccess,
         *,
+        play: int = 0,
         family: Family | None = None,
         faults: Injector | None = None,
     ) -> None:
         self._job = job
+        # A seed among the model's own arguments wins.
+        self._user_seed = deps.plan.user_llm_args.get("seed", user_seed(job.seed, play))
         self._family = family
         self._faults = faults
         self._deps = deps
@@ -210,8 +241,9 @@ class _Trial:
         self._ref = self._benchmark.ref(job.domain, job.task_id)
         self._watched = deps.watches_team(job.domain)
         # Beside its plain trial, one under faults would be shown live as the same conversation.
+        variant = family or (f"user {play}" if play else None)
         self._recorder = recorder_of(
-            job, deps, redact=None if faults else team.redact, family=family
+            job, deps, redact=None if variant else team.redact, variant=variant
         )
         self._problems: tuple[str, ...] = ()
         self._duration_ms = 0.0
@@ -277,7 +309,7 @@ class _Trial:
             team=self._team,
             user_model=None
             if model is None
-            else UserModel(name=model.spec.name, completion=model.seeded(job.seed)),
+            else UserModel(name=model.spec.name, completion=model.seeded(self._user_seed)),
             tools=deps.tools,
             trace=self._whole_trace,
             embedding_model=None
@@ -327,7 +359,7 @@ class _Trial:
         deps, played = self._deps, self._played or _NOT_PLAYED
         seen = await self._merged()
         # May repeat what the agent did: long enough to hold up all other trials.
-        diagnosis, unexplained = await asyncio.to_thread(self._examined, seen.trace)
+        diagnosis, unexplained, user_check = await asyncio.to_thread(self._examined, seen.trace)
         context = EvaluationContext(
             trace=seen.trace,
             result=self._result,
@@ -351,6 +383,8 @@ class _Trial:
             diagnosis=diagnosis,
             attribution=attribution,
             spent=meter.spent,
+            user_check=user_check,
+            user_seed=self._user_seed if played.user.startswith(MODEL_USER) else None,
         )
         return TrialRecord(
             row=row,
@@ -363,15 +397,16 @@ class _Trial:
             spent=meter.spent,
         )
 
-    def _examined(self, trace: Trace) -> tuple[Diagnosis | None, tuple[str, ...]]:
-        """Return why the trial did not pass, and the values that its agent had from elsewhere."""
+    def _examined(self, trace: Trace) -> tuple[Diagnosis | None, tuple[str, ...], UserCheck | None]:
+        """Return why the trial did not pass, the values from elsewhere, and the user's faults."""
         played, opening = self._played or _NOT_PLAYED, self._conversation.opening
         try:
             unexplained = unexplained_in(trace, played, opening, self._ref, self._benchmark)
         except Exception:  # nothing that breaks in here reaches the trial
             logger.exception("the values of %s cannot be compared", self._job.label)
             unexplained = ()
-        return self._diagnosis(trace), unexplained
+        checked = checked_user(played, self._benchmark, self._ref, label=self._job.label)
+        return self._diagnosis(trace), unexplained, checked
 
     def faulted(self, plain: TrialRecord) -> FaultedPlay:
         """Return what is kept of a trial under faults; it is neither diagnosed nor evaluated."""
@@ -430,6 +465,8 @@ def row_of(
     diagnosis: Diagnosis | None = None,
     attribution: Attribution | None = None,
     spent: Spending = NOTHING_SPENT,
+    user_check: UserCheck | None = None,
+    user_seed: int | None = None,
 ) -> TrialRow:
     """Return the report's row of a trial that came to `outcome`."""
     return TrialRow(
@@ -458,6 +495,8 @@ def row_of(
         agent_usage=trial_usage(trace),
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
+        user_check=user_check,
+        user_seed=user_seed,
         attribution=attribution,
     )
 
@@ -495,7 +534,7 @@ def recorder_of(
     deps: TrialDeps,
     *,
     redact: Callable[[str], str] | None = None,
-    family: Family | None = None,
+    variant: str | None = None,
 ) -> TraceRecorder:
     """Build the recorder of one trial.
 
@@ -504,11 +543,12 @@ def recorder_of(
         deps: What the trials share.
         redact: Takes out of a text what must not be told, where the conversation may be read while
             it goes on; None where it never begins, or nobody is to follow it.
-        family: The faults that it is played under; None: it is played plain.
+        variant: Tells a play under faults, or one more play, from the trial's first; None: it is
+            that one.
     """
     # Identifiers follow from the run and the trial, so that a trace does not depend on the
     # order in which concurrent trials happen to proceed.
-    key = f"{deps.run_id}\n{job.label}" + (f"\n{family}" if family else "")
+    key = f"{deps.run_id}\n{job.label}" + (f"\n{variant}" if variant else "")
     trace_id = hashlib.blake2s(key.encode(), digest_size=8).hexdigest()
     numbers = itertools.count(1)
     runtime = Runtime(clock=deps.clock, new_id=lambda: f"{trace_id}.{next(numbers)}")

@@ -35,6 +35,7 @@ from adk_agent.results.tables import (
     usage_table,
 )
 from adk_agent.results.team_summary import TeamRow
+from adk_agent.results.users import USERS_LEGEND, fault_lines, user_lines
 from evals.base import Evaluation
 from evals.diagnosis import ReplyFormat
 from evals.statistics import INTERVAL_METHOD
@@ -71,6 +72,7 @@ def render_markdown(
     if report.teams:
         parts += ["## Coordination", *_coordination(report.teams)]
     parts += _usage([*report.summary, *report.overall])
+    parts += _users(report)
     parts += _isolation(report.isolation)
     parts += ["## Latency", _latencies(report)]
     parts += ["## Made with", _made_with(report)]
@@ -227,6 +229,14 @@ def _isolation(rows: Sequence[IsolationRow]) -> list[str]:
         for line in (isolation_line(row), *leak_lines(row), *isolation_notes(row))
     ]
     return ["## Isolation", _bullets(map(_plain, lines)), ISOLATION_LEGEND]
+
+
+def _users(report: EvaluationReport) -> list[str]:
+    """Say what the check of simulated users found, with the words of the first faults."""
+    if not report.users:
+        return []
+    lines = [*user_lines(report.users), *fault_lines(report.trials, report.repeated)]
+    return ["## Simulated users", _bullets(map(_plain, lines)), USERS_LEGEND]
 
 
 def _latencies(report: EvaluationReport) -> str:

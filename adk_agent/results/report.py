@@ -28,6 +28,7 @@ from adk_agent.results.summary import (
 )
 from adk_agent.results.tables import domain_label, number, score_range
 from adk_agent.results.team_summary import TeamRow
+from adk_agent.results.users import UserRow
 from evals.base import Evaluation, Scope
 from evals.diagnosis import FailureKind
 from evals.statistics import Interval
@@ -38,7 +39,17 @@ ReportStatus = Literal["complete", "incomplete", "interrupted"]
 """Incomplete: a trial failed, so scores are ranges. Interrupted: trials are missing."""
 
 
-R = TypeVar("R", SummaryRow, HeadlineRow, TaskRow, TrialRow, TeamRow, RobustnessRow, ReliabilityRow)
+R = TypeVar(
+    "R",
+    SummaryRow,
+    HeadlineRow,
+    TaskRow,
+    TrialRow,
+    TeamRow,
+    UserRow,
+    RobustnessRow,
+    ReliabilityRow,
+)
 
 
 class TrialEvaluations(Row):
@@ -84,6 +95,10 @@ class EvaluationReport(Row):
     isolation: tuple[IsolationRow, ...] = ()
     """The leaks that were seen between conversations, a row for each agent. They change no score."""
     evaluations: tuple[TrialEvaluations, ...]
+    users: tuple[UserRow, ...] = ()
+    """The faults of simulated users, where a language model played them, and the scores without."""
+    repeated: tuple[TrialRow, ...] = ()
+    """Plays that were set aside because of their user, or failed; no score above counts them."""
     faulted: tuple[FaultedTrial, ...] = ()
     """The trials under injected faults; no score above counts them."""
     robustness: tuple[RobustnessRow, ...] = ()
@@ -226,6 +241,8 @@ class EvaluationReport(Row):
                     for each in self.faulted
                     if each.row.participant in agents and each.row.domain in domains
                 ),
+                "users": rows(self.users),
+                "repeated": rows(self.repeated),
                 "robustness": rows(self.robustness),
                 "reliability": rows(self.reliability),
                 "evaluations": tuple(

@@ -99,6 +99,16 @@ class FaultedPlay(BaseModel):
     messages: tuple[dict[str, Any], ...]
 
 
+class RepeatedPlay(BaseModel):
+    """A play of a trial that does not count, because its simulated user was at fault."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    row: TrialRow
+    trace: Trace
+    messages: tuple[dict[str, Any], ...]
+
+
 class TrialRecord(BaseModel):
     """One line of `trials.jsonl`: everything known about one trial."""
 
@@ -117,6 +127,8 @@ class TrialRecord(BaseModel):
     """Values in the agent's replies that nothing which it was given holds, in lower case."""
     spent: Spending = NOTHING_SPENT
     """The calls of the assessor's own models."""
+    repeated: tuple[RepeatedPlay, ...] = ()
+    """Its other plays, in order; nothing above takes them into account but `spent`."""
     chaos: tuple[FaultedPlay, ...] = ()
     """The same trial under injected faults; nothing above takes them into account but `spent`."""
 

@@ -11,7 +11,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic.annotated_handlers import GetJsonSchemaHandler
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from adk_agent.core.plan import MAX_CONCURRENCY, MAX_SEED, MAX_STEPS, MAX_TASKS, MAX_TRIALS
+from adk_agent.core.plan import (
+    MAX_CONCURRENCY,
+    MAX_RETRY_USER,
+    MAX_SEED,
+    MAX_STEPS,
+    MAX_TASKS,
+    MAX_TRIALS,
+)
 
 FILE = "greenroom.toml"
 """The name of the file that is read where no other is named."""
@@ -216,6 +223,9 @@ class ConfigFile(_Table):
     """Steps of a conversation; 200 by default."""
     chaos: Chaos | None = None
     """Faults under which every trial is played once more."""
+    retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] | None = None
+    """How often a trial is played again at most if its simulated user had a proven fault; 0 by
+    default."""
     timeout_s: Annotated[float, Field(gt=0)] | None = None
     """Seconds that an agent may take for one reply; 300 by default."""
     otlp_port: Annotated[int, Field(ge=1, le=65_535)] | None = None
