@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from evals.statistics import DIGITS, DRAWS, LEVEL, SEED, Interval, interval_of_mean
@@ -70,14 +71,13 @@ class Agreement(BaseModel):
         (Jeffreys' prior), as the project's intervals of shares add half a case at either end.
         """
         cells = (self.both, self.only_reference, self.only_measured, self.neither)
-        value = _kappa(np.array(cells, dtype=float))
-        if value is None:
+        value = float(_kappas(np.array([cells], dtype=float))[0])
+        if not np.isfinite(value):
             return Share(value=None, cases=self.cases, interval=None)
         random = np.random.default_rng(SEED)
-        drawn = random.dirichlet([each + 0.5 for each in cells], DRAWS)
-        kappas = [each for each in map(_kappa, drawn) if each is not None]
+        drawn = _kappas(random.dirichlet([each + 0.5 for each in cells], DRAWS))
         tail = (1 - LEVEL) / 2
-        low, high = (float(each) for each in np.quantile(kappas, (tail, 1 - tail)))
+        low, high = (float(each) for each in np.quantile(drawn, (tail, 1 - tail)))
         return Share(
             value=round(value, DIGITS),
             cases=self.cases,
@@ -107,9 +107,10 @@ def _share(part: int, whole: int) -> Share:
     return Share(value=round(part / whole, DIGITS), cases=whole, interval=interval_of_mean(values))
 
 
-def _kappa(cells: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
-    both, reference, measured, neither = cells / cells.sum() if cells.sum() else (0, 0, 0, 0)
-    yes = (both + reference) * (both + measured)
-    no = (neither + reference) * (neither + measured)
-    expected = yes + no
-    return None if expected in (0, 1) else float((both + neither - expected) / (1 - expected))
+def _kappas(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return kappa of each row of four cells; not a number where it has none."""
+    with np.errstate(invalid="ignore"):  # 0 / 0
+        both, reference, measured, neither = rows.T / rows.sum(axis=1)
+        expected = (both + reference) * (both + measured)
+        expected += (neither + reference) * (neither + measured)
+        return (both + neither - expected) / (1 - expected)

@@ -468,8 +468,8 @@ class _Run:
 
     def _record(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
-        for each in (record, *record.repeated):
-            self._live.end(each.trace.trace_id)
+        for trace in (record.trace, *(each.trace for each in record.repeated)):
+            self._live.end(trace.trace_id)
         del self._unreached[job.key]
         self._budget.spend(record.spent)
         self._budget.hear(record.trace)

@@ -211,7 +211,7 @@ async def _play_under(
     """Play a trial once more, under the faults of a family."""
     team = deps.teams[job.participant.address]
     faults = Injector(f"{job.domain}/{job.task_id}/{family}", seed=job.seed, rates=chaos.of(family))
-    trial = _Trial(job, deps, team, family=family, faults=faults)
+    trial = _Trial(job, deps, team, play=plain.row.play, family=family, faults=faults)
     async with team.turn() if deps.takes_turns else contextlib.nullcontext():
         await trial.play()
     return trial.faulted(plain)
@@ -231,6 +231,7 @@ class _Trial:
         faults: Injector | None = None,
     ) -> None:
         self._job = job
+        self._number = play
         # A seed among the model's own arguments wins.
         self._user_seed = deps.plan.user_llm_args.get("seed", user_seed(job.seed, play))
         self._family = family
@@ -384,6 +385,7 @@ class _Trial:
             attribution=attribution,
             spent=meter.spent,
             user_check=user_check,
+            play=self._number,
             user_seed=self._user_seed if played.user.startswith(MODEL_USER) else None,
         )
         return TrialRecord(
@@ -467,6 +469,7 @@ def row_of(
     spent: Spending = NOTHING_SPENT,
     user_check: UserCheck | None = None,
     user_seed: int | None = None,
+    play: int = 0,
 ) -> TrialRow:
     """Return the report's row of a trial that came to `outcome`."""
     return TrialRow(
@@ -496,6 +499,7 @@ def row_of(
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
         user_check=user_check,
+        play=play,
         user_seed=user_seed,
         attribution=attribution,
     )

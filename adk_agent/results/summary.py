@@ -91,6 +91,8 @@ class TrialRow(Row):
     diagnosis: Diagnosis | None = None
     user_check: UserCheck | None = None
     """The faults of the simulated user; None where no language model played it."""
+    play: int = 0
+    """Number of the play, from 0; more where others were set aside because of their user."""
     user_seed: int | None = None
     """The seed that was sent to the user's model; None where no language model played it."""
     attribution: Attribution | None = None

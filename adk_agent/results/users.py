@@ -87,7 +87,10 @@ def user_rows(
             ]
             if any(each.user_check is not None for each in mine):
                 others = [play for each in mine for play in repeated.get(each.key, ())]
-                first = [next(iter(repeated.get(each.key, ())), each) for each in mine]
+                first = [
+                    min((each, *repeated.get(each.key, ())), key=lambda play: play.play)
+                    for each in mine
+                ]
                 rows.append(_row(mine, others, first))
     return tuple(rows)
 
