@@ -113,4 +113,5 @@ def _kappas(rows: NDArray[np.float64]) -> NDArray[np.float64]:
         both, reference, measured, neither = rows.T / rows.sum(axis=1)
         expected = (both + reference) * (both + measured)
         expected += (neither + reference) * (neither + measured)
-        return (both + neither - expected) / (1 - expected)
+        kappas: NDArray[np.float64] = (both + neither - expected) / (1 - expected)
+    return kappas

@@ -11,6 +11,7 @@ from adk_agent.core.embeddings import LiteLlmEmbedding
 from adk_agent.core.errors import ModelError, PreflightError
 from adk_agent.core.models import LiteLlmCompletion, ModelSpec
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.user_condition import UserCondition
 from tau_bridge.benchmark import EMBEDDINGS, SCRIPTED_USER
 from tau_bridge.completion import CompletionResult
 
@@ -73,6 +74,14 @@ class ModelChoice:
             "judge": RULES if judge is None else judge.label,
             **({} if searching is None else {"search": searching.label}),
         }
+
+    def user_condition(self, plan: EvaluationPlan, needs: Collection[str]) -> UserCondition:
+        """Return the user's model with the arguments that affect its answers, for comparisons."""
+        user, _ = self.specs(plan, needs)
+        if user is None:
+            return UserCondition(model=SCRIPTED_USER)
+        arguments = user.asked_with
+        return UserCondition(model=user.name, seed=arguments.pop("seed", None), arguments=arguments)
 
     async def opened(
         self,

@@ -129,6 +129,7 @@ async def evaluate(
         data=data_origins(plan, deps.benchmarks),
         headlines=headlines_of(plan, deps.benchmarks),
         models=deps.models.labels(plan, needs_of(plan, deps.benchmarks)),
+        user=deps.models.user_condition(plan, needs_of(plan, deps.benchmarks)),
         model_names=dict(deps.models.names),
         config=None if deps.config is None else str(deps.config.path.absolute()),
     )

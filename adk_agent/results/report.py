@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, Field
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.user_condition import UserCondition
 from adk_agent.results.frame import frame_of
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.isolation import IsolationRow
@@ -78,6 +79,8 @@ class EvaluationReport(Row):
     versions: dict[str, str]
     models: Mapping[str, str] = Field(default_factory=dict)
     """The `user` and the `judge`: a language model and its address, `scripted` or `rules`."""
+    user: UserCondition | None = None
+    """The user's model and how it is called; None in reports of versions that did not record it."""
     prompts: Mapping[str, str] = Field(default_factory=dict)
     """The hashes of the prompts with which a language model read the request and words the report."""
     warnings: tuple[str, ...] = ()

@@ -291,6 +291,7 @@ def report_of(
         created_at=manifest.created_at,
         versions=manifest.versions,
         models=manifest.models,
+        user=manifest.user,
         prompts=manifest.prompts,
         warnings=(
             *plan.warnings,

@@ -33,6 +33,7 @@ from adk_agent.core.model_choice import RULES
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.core.spending import NOTHING_SPENT, Spending
+from adk_agent.core.user_condition import UserCondition
 from adk_agent.results.headlines import DomainHeadlines
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.robustness import FaultedTrial
@@ -74,6 +75,8 @@ class RunManifest(BaseModel):
     """The rewards of the floor and ceiling agents, by domain."""
     models: dict[str, str] = {}
     """The models of `user` and `judge`; empty in runs of versions that did not record them."""
+    user: UserCondition | None = None
+    """The user's model and how it is called; None in runs of versions that did not record it."""
     model_names: dict[str, str] = {}
     """The settings that name language models, with their values, as flags or a file gave them."""
     config: str | None = None

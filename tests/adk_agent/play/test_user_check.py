@@ -1,6 +1,7 @@
 """Trials whose simulated user, a language model, was at fault: marked, repeated, reported."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pytest
@@ -43,6 +44,7 @@ class UserModel:
 @dataclass(frozen=True, kw_only=True)
 class PlayedBy(ModelChoice):
     model: UserModel
+    user: Callable = lambda _name, arguments: replace(UserModel.spec, arguments=arguments)
 
     def labels(self, plan, needs):
         return {"user": "tiny", "judge": "rules"}
@@ -120,6 +122,21 @@ async def test_a_run_that_repeated_plays_can_be_resumed(play, make_deps):
     assert again.trials == report.trials
     assert again.repeated == report.repeated
     assert again.users == report.users
+
+
+async def test_a_run_keeps_how_the_users_model_was_called(play):
+    report = await play(lambda seed: False, user_llm_args={"temperature": 0.7, "seed": 5})
+    assert report.user.model_dump() == {
+        "model": "tiny",
+        "arguments": {"temperature": 0.7},
+        "seed": 5,
+    }
+    assert report.trials[0].user_seed == 5
+
+
+async def test_a_user_without_arguments_has_temperature_0_and_a_seed_of_each_trial(play):
+    report = await play(lambda seed: False)
+    assert (report.user.arguments, report.user.seed) == ({"temperature": 0.0}, None)
 
 
 async def test_a_scripted_user_is_not_checked(make_deps, make_plan, agent):
