@@ -23,6 +23,7 @@ from adk_agent.results.isolation import (
     leak_lines,
     shown_isolation,
 )
+from adk_agent.results.judges import judge_lines
 from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.progress import Progress
@@ -142,7 +143,7 @@ class Display:
             self._teams(measured)
         self._usage(report)
         robustness = robustness_lines(report.robustness)
-        users = user_lines(report.users)
+        users = [*user_lines(report.users), *judge_lines(report.judges)]
         for line in [*meaning_lines(report), *cause_lines(report), *robustness, *users]:
             self._line(line)
         self._differences(report)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from adk_agent.core.errors import ModelError
 from adk_agent.core.models import LiteLlmCompletion
+from adk_agent.runs.store import JudgedStatement
 from evals.statements import JudgementError, judge_statements
 from evals.trace import CallType
 from tau_bridge.completion import COMPLETION
@@ -31,6 +32,8 @@ class RecordedJudge:
         self._recorder = recorder
         self.problem: str | None = None
         """Why it could not judge; None where it did, or was not asked."""
+        self.verdicts: list[JudgedStatement] = []
+        """What it decided, in order."""
 
     @property
     def produced_by(self) -> str:
@@ -48,6 +51,12 @@ class RecordedJudge:
             logger.warning("the judge of statements failed: %s", error)
             self.problem = f"the judge of natural-language statements failed: {error}"
             return None
+        self.verdicts += [
+            JudgedStatement(
+                text=text, met=verdict.met, reason=verdict.reason, judge=self.produced_by
+            )
+            for text, verdict in judged.items()
+        ]
         return {text: verdict.met for text, verdict in judged.items()}
 
     async def _ask(self, prompt: str) -> str:

@@ -252,6 +252,7 @@ class _Trial:
         self._waited_for_spans = False
         self._played: Played | None = None
         self._result: TaskResult | None = None
+        self._judge: RecordedJudge | None = None
         self._outcome: Outcome
 
     async def play(self) -> None:
@@ -341,6 +342,7 @@ class _Trial:
         judge = (
             None if model is None else RecordedJudge(model.of_trial(self._job.seed), self._recorder)
         )
+        self._judge = judge
         result = await self._benchmark.score(self._ref, played, judge)
         if played.error is not None:
             return result, outcome_of(played.error, redact=self._team.redact)
@@ -396,6 +398,7 @@ class _Trial:
             roster=self._team.roster,
             messages=tuple(dict(message) for message in played.messages),
             unexplained=unexplained,
+            judged=() if self._judge is None else tuple(self._judge.verdicts),
             spent=meter.spent,
         )
 

@@ -16,6 +16,7 @@ from adk_agent.results.isolation import (
     leak_lines,
     shown_isolation,
 )
+from adk_agent.results.judges import judge_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.robustness_text import robustness_parts
@@ -325,7 +326,8 @@ def _made_with(report: EvaluationReport) -> str:
     models = {f"{part}:": name for part, name in report.models.items()}
     parts = (report.versions, models, prompts)
     made_with = [entry for part in parts for entry in sorted(part.items())]
-    versions = _bullets(f"{name} {version}" for name, version in made_with)
+    lines = [f"{name} {version}" for name, version in made_with]
+    versions = _bullets([*lines, *map(_plain, judge_lines(report.judges))])
     return f"{versions}\n\nSeed {report.plan.seed}, at {report.created_at.isoformat()}."
 
 

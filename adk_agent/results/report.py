@@ -14,6 +14,7 @@ from adk_agent.core.user_condition import UserCondition
 from adk_agent.results.frame import frame_of
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.isolation import IsolationRow
+from adk_agent.results.judges import JudgeRow
 from adk_agent.results.notebook import notebook_html
 from adk_agent.results.pairs import AgentPair
 from adk_agent.results.robustness import FaultedTrial, ReliabilityRow, RobustnessRow
@@ -100,6 +101,8 @@ class EvaluationReport(Row):
     evaluations: tuple[TrialEvaluations, ...]
     users: tuple[UserRow, ...] = ()
     """The faults of simulated users, where a language model played them, and the scores without."""
+    judges: tuple[JudgeRow, ...] = ()
+    """The language models that decided, by criterion, with their calibration by people."""
     repeated: tuple[TrialRow, ...] = ()
     """Plays that were set aside because of their user, or failed; no score above counts them."""
     faulted: tuple[FaultedTrial, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -38,6 +39,7 @@ from adk_agent.results.tables import counted
 from adk_agent.results.team_summary import TeamRow, for_report, judge_warnings, team_row
 from adk_agent.results.users import by_trial, user_rows
 from adk_agent.runs.jobs import TrialJob
+from adk_agent.runs.judgements import judgements_in
 from adk_agent.runs.store import RunManifest, TrialRecord
 from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
@@ -72,6 +74,7 @@ class ReportBuilder:
         self._jobs = jobs
         self._evaluators = evaluators
         self._rows: dict[TrialJob, TrialRow] = {}
+        self._judged: dict[TrialJob, Counter[tuple[str, str]]] = {}
         self._repeated: dict[TrialJob, tuple[TrialRow, ...]] = {}
         self._faulted: dict[TrialJob, tuple[FaultedTrial, ...]] = {}
         self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
@@ -87,6 +90,7 @@ class ReportBuilder:
     def add(self, job: TrialJob, record: TrialRecord) -> None:
         """Add a trial that ended."""
         self._rows[job] = record.row
+        self._judged[job] = Counter((each.judge, each.criterion) for each in judgements_in(record))
         self._repeated[job] = tuple(each.row for each in record.repeated)
         self._faulted[job] = tuple(each.result for each in record.chaos)
         self._evaluations[job] = tuple(map(for_report, record.evaluations))
@@ -101,6 +105,11 @@ class ReportBuilder:
             for step in record.trace.of_type(CallType.AGENT)
             if step.caller == ASSESSOR and step.provenance is Provenance.OBSERVED
         )
+
+    @property
+    def judged(self) -> Counter[tuple[str, str]]:
+        """Count the verdicts of language models so far, by judge and criterion."""
+        return sum(self._judged.values(), Counter())
 
     async def build(self, manifest: RunManifest, *, interrupted: bool) -> EvaluationReport:
         """Build the report from the trials that ended so far."""

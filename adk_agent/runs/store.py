@@ -102,6 +102,18 @@ class FaultedPlay(BaseModel):
     messages: tuple[dict[str, Any], ...]
 
 
+class JudgedStatement(BaseModel):
+    """A statement about a conversation on which a language model decided."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    met: bool
+    reason: str
+    judge: str
+    """`llm:` and the model's name."""
+
+
 class RepeatedPlay(BaseModel):
     """A play of a trial that does not count, because its simulated user was at fault."""
 
@@ -130,6 +142,8 @@ class TrialRecord(BaseModel):
     """Values in the agent's replies that nothing which it was given holds, in lower case."""
     spent: Spending = NOTHING_SPENT
     """The calls of the assessor's own models."""
+    judged: tuple[JudgedStatement, ...] = ()
+    """The verdicts on statements that language models gave while it was scored."""
     repeated: tuple[RepeatedPlay, ...] = ()
     """Its other plays, in order; nothing above takes them into account but `spent`."""
     chaos: tuple[FaultedPlay, ...] = ()
