@@ -45,7 +45,7 @@ class RecordedJudge:
     ) -> Mapping[str, bool] | None:
         """Decide which statements hold; None where the model broke, and `problem` says how."""
         try:
-            judged = await judge_statements(statements, transcript, self._ask)
+            judged = await judge_statements(statements, transcript, self.ask)
         except (ModelError, JudgementError) as error:
             self._model.forget_answers()  # a later try of this trial has to ask again
             logger.warning("the judge of statements failed: %s", error)
@@ -59,7 +59,8 @@ class RecordedJudge:
         ]
         return {text: verdict.met for text, verdict in judged.items()}
 
-    async def _ask(self, prompt: str) -> str:
+    async def ask(self, prompt: str) -> str:
+        """Ask the model, with a step in the trace."""
         step = self._recorder.begin(
             call_type=CallType.TOOL,
             caller=JUDGE,

@@ -253,6 +253,7 @@ class _Trial:
         self._played: Played | None = None
         self._result: TaskResult | None = None
         self._judge: RecordedJudge | None = None
+        self._user_check: UserCheck | None = None
         self._outcome: Outcome
 
     async def play(self) -> None:
@@ -264,6 +265,7 @@ class _Trial:
         try:
             self._played = await self._play(self._conversation)
             self._result, self._outcome = await self._scored(self._played)
+            self._user_check = await self._checked(self._played)
         except Exception as error:
             self._outcome = outcome_of(error, redact=self._team.redact)
             if not isinstance(error, BridgeError | ModelError):
@@ -353,6 +355,13 @@ class _Trial:
             return result, Failed(reason=judge.problem, fault="infrastructure")
         return result, outcome
 
+    async def _checked(self, played: Played) -> UserCheck | None:
+        if self._faults is not None:
+            return None
+        return await checked_user(
+            played, self._benchmark, self._ref, self._judge, label=self._job.label
+        )
+
     async def record(self, meter: Meter) -> TrialRecord:
         """Return what is kept of it: its row, trace, messages, and what the evaluators say.
 
@@ -362,7 +371,7 @@ class _Trial:
         deps, played = self._deps, self._played or _NOT_PLAYED
         seen = await self._merged()
         # May repeat what the agent did: long enough to hold up all other trials.
-        diagnosis, unexplained, user_check = await asyncio.to_thread(self._examined, seen.trace)
+        diagnosis, unexplained = await asyncio.to_thread(self._examined, seen.trace)
         context = EvaluationContext(
             trace=seen.trace,
             result=self._result,
@@ -386,7 +395,7 @@ class _Trial:
             diagnosis=diagnosis,
             attribution=attribution,
             spent=meter.spent,
-            user_check=user_check,
+            user_check=self._user_check,
             play=self._number,
             user_seed=self._user_seed if played.user.startswith(MODEL_USER) else None,
         )
@@ -402,16 +411,15 @@ class _Trial:
             spent=meter.spent,
         )
 
-    def _examined(self, trace: Trace) -> tuple[Diagnosis | None, tuple[str, ...], UserCheck | None]:
-        """Return why the trial did not pass, the values from elsewhere, and the user's faults."""
+    def _examined(self, trace: Trace) -> tuple[Diagnosis | None, tuple[str, ...]]:
+        """Return why the trial did not pass, and the values that its agent had from elsewhere."""
         played, opening = self._played or _NOT_PLAYED, self._conversation.opening
         try:
             unexplained = unexplained_in(trace, played, opening, self._ref, self._benchmark)
         except Exception:  # nothing that breaks in here reaches the trial
             logger.exception("the values of %s cannot be compared", self._job.label)
             unexplained = ()
-        checked = checked_user(played, self._benchmark, self._ref, label=self._job.label)
-        return self._diagnosis(trace), unexplained, checked
+        return self._diagnosis(trace), unexplained
 
     def faulted(self, plain: TrialRecord) -> FaultedPlay:
         """Return what is kept of a trial under faults; it is neither diagnosed nor evaluated."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from evals.diagnosis.behaviour import short
 from evals.diagnosis.user import leaving_of
@@ -13,11 +13,18 @@ from evals.user_check.values import invented
 from evals.user_check.words import agent_work, revealed
 
 
-def check_user(heard: Heard) -> UserCheck:
+def check_user(
+    heard: Heard, *, named: Sequence[UserFault] = (), problem: str | None = None
+) -> UserCheck:
     """Return the faults of the user, the proven ones first, then by their place.
 
     Passed and other trials are checked alike, and the reward is not read: were only failures
     excused, every score would rise.
+
+    Args:
+        heard: The conversation, with the user's instructions.
+        named: Faults that a language model named.
+        problem: Why a model that was asked gave no answer.
     """
     found = [
         *left_early(heard),
@@ -25,9 +32,10 @@ def check_user(heard: Heard) -> UserCheck:
         *revealed(heard),
         *agent_work(heard),
         *broken_orders(heard),
+        *named,
     ]
     found.sort(key=lambda each: (each.certainty != "proven", each.message))
-    return UserCheck(faults=tuple(dict.fromkeys(found))[:MOST_FAULTS])
+    return UserCheck(faults=tuple(dict.fromkeys(found))[:MOST_FAULTS], problem=problem)
 
 
 def left_early(heard: Heard) -> Iterator[UserFault]:

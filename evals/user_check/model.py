@@ -31,6 +31,8 @@ class UserFault(BaseModel):
     """The user's words, on one line, cut where they are long."""
     message: int
     """The place of the message in the conversation, from 0."""
+    produced_by: str = "rules"
+    """The finder: `rules`, or `llm:` and a model's name; a model's faults are possible ones."""
 
 
 class UserCheck(BaseModel):
@@ -39,7 +41,8 @@ class UserCheck(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     faults: tuple[UserFault, ...] = ()
-    produced_by: Literal["rules"] = "rules"
+    problem: str | None = None
+    """Why a model that was asked as well gave no answer; the rules' faults stand."""
 
     @property
     def proven(self) -> tuple[UserFault, ...]:

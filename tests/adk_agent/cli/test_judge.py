@@ -29,6 +29,7 @@ TASK = {
         "reward_basis": ["DB", "NL_ASSERTION"],
     },
 }
+LEFT = {"kind": "left_early", "message": 1, "quote": "###STOP###", "reason": "It asked nothing."}
 SECRET_REASON = "because I, the judge, say so"
 
 
@@ -36,6 +37,7 @@ class Model:
     """Plays a user who leaves at once, and a judge to whom every other statement holds."""
 
     spec = ModelSpec(name="tiny", litellm_name="openai/tiny")
+    is_vague = False
 
     def seeded(self, seed):
         return self
@@ -51,8 +53,13 @@ class Model:
             {"number": n, "met": n % 2 == 1, "reason": SECRET_REASON}
             for n in range(1, len(STATEMENTS) + 1)
         ]
-        asked = "<statements>" in messages[-1]["content"]
-        return CompletionResult(content=json.dumps(judged) if asked else "###STOP###", model="tiny")
+        prompt = messages[-1]["content"]
+        answer = "###STOP###"
+        if "<statements>" in prompt:
+            answer = json.dumps(judged)
+        elif "<instructions>" in prompt:  # the check of the user
+            answer = "no list" if self.is_vague else json.dumps([LEFT])
+        return CompletionResult(content=answer, model="tiny")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +77,7 @@ async def judged(make_deps, make_plan, make_source):
     deps = make_deps(models=Judged(), benchmarks=make_source(TASK))
     with serve(scripted_agent(lambda text, context: "Hello.")) as url:
         report = await evaluate(make_plan(url, task_ids=["judged"]), deps, request="")
-    return deps, report
+        yield deps, report
 
 
 @pytest.fixture
@@ -131,6 +138,28 @@ async def test_a_judge_is_calibrated_by_two_people_and_the_next_report_names_it(
     assert row.calibration.agreement.cases == 9
     assert "sensitivity 0.80" in render_markdown(again)
     assert "not calibrated" not in render_markdown(again)
+
+
+@pytest.mark.requirement("test:simulator")
+async def test_the_judge_names_possible_faults_of_the_user_beside_the_rules(judged):
+    _, report = judged
+    (trial,) = report.trials
+    by_rules, by_model = trial.user_check.faults
+    assert (by_rules.certainty, by_rules.produced_by) == ("proven", "rules")
+    assert (by_model.certainty, by_model.produced_by) == ("possible", "llm:tiny")
+    assert (by_model.reason, trial.user_check.problem) == ("It asked nothing", None)
+
+
+@pytest.mark.requirement("test:simulator")
+async def test_a_judge_that_cannot_check_the_user_leaves_the_rules_faults(judged, monkeypatch):
+    deps, _ = judged
+    monkeypatch.setattr(Model, "is_vague", True)
+    report = await resume("run-1", deps, retry="all")
+    (trial,) = report.trials
+    assert trial.status == "scored"
+    (fault,) = trial.user_check.faults
+    assert fault.produced_by == "rules"
+    assert "holds no list of faults: 'no list'" in trial.user_check.problem
 
 
 async def test_calibrations_that_cannot_be_read_are_a_warning_and_no_failure(judged):
