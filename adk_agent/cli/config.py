@@ -100,6 +100,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
             **given,
             **missing,
             "offline": parsed.offline or content.offline,
+            "judge_user": parsed.judge_user or content.judge_user,
             "isolation": parsed.isolation or content.isolation,
             "option": [*options, *(parsed.option or ())] or None,
         }

@@ -84,6 +84,11 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         "(default 0)",
     )
     parser.add_argument(
+        "--judge-user",
+        action="store_true",
+        help="have the judge's model look for faults of simulated users too, a call for each trial",
+    )
+    parser.add_argument(
         "--isolation",
         action="store_true",
         help="probe the agents after the trials for what they tell of other conversations; exit code "
@@ -304,6 +309,7 @@ def _overrides(parsed: argparse.Namespace) -> Overrides:
         limit=parsed.limit,
         user_llm=parsed.user_model,
         retry_user=parsed.retry_user,
+        judge_user=parsed.judge_user,
         isolation=parsed.isolation,
         options=dict(parsed.option) if parsed.option else None,
     )

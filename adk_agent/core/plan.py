@@ -164,6 +164,8 @@ class EvaluationPlan(_Frozen):
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
     retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] = 0
     """How often a trial is played again at most if its simulated user had a proven fault."""
+    judge_user: bool = False
+    """True if a judge looks for faults of simulated users too, with a call for each trial."""
     chaos: ChaosPlan | None = None
     """The faults under which every trial is played once more; None: it is played plain only."""
     reasoning: str = ""
@@ -202,6 +204,7 @@ class Overrides(_Frozen):
     """The most tasks per domain: a sample, unless the request names tasks or takes the first."""
     user_llm: str | None = None
     retry_user: int | None = None
+    judge_user: bool = False
     isolation: bool = False
     chaos: str | None = None
     """A profile of faults, or their rates, as `tau_bridge.chaos.profiles.parse_chaos` reads them."""

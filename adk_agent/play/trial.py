@@ -358,9 +358,8 @@ class _Trial:
     async def _checked(self, played: Played) -> UserCheck | None:
         if self._faults is not None:
             return None
-        return await checked_user(
-            played, self._benchmark, self._ref, self._judge, label=self._job.label
-        )
+        judge = self._judge if self._deps.plan.judge_user else None
+        return await checked_user(played, self._benchmark, self._ref, judge, label=self._job.label)
 
     async def record(self, meter: Meter) -> TrialRecord:
         """Return what is kept of it: its row, trace, messages, and what the evaluators say.

@@ -185,6 +185,7 @@ class _Planner:
             task_files=self._task_files(planned),
             user_llm_args=request.user_llm_args or {},
             retry_user=self._retry_user(),
+            judge_user=self._flags.judge_user,
             chaos=_chaos(self._flags.chaos),
             shortfalls=chosen.shortfalls,
             warnings=tuple(dict.fromkeys(self._warnings)),

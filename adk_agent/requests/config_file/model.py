@@ -226,6 +226,8 @@ class ConfigFile(_Table):
     retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] | None = None
     """How often a trial is played again at most if its simulated user had a proven fault; 0 by
     default."""
+    judge_user: bool = False
+    """Have the judge's model look for faults of simulated users too, a call for each trial."""
     timeout_s: Annotated[float, Field(gt=0)] | None = None
     """Seconds that an agent may take for one reply; 300 by default."""
     otlp_port: Annotated[int, Field(ge=1, le=65_535)] | None = None

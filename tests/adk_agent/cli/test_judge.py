@@ -76,7 +76,9 @@ async def judged(make_deps, make_plan, make_source):
     """A run with ten verdicts, of which five say yes."""
     deps = make_deps(models=Judged(), benchmarks=make_source(TASK))
     with serve(scripted_agent(lambda text, context: "Hello.")) as url:
-        report = await evaluate(make_plan(url, task_ids=["judged"]), deps, request="")
+        report = await evaluate(
+            make_plan(url, task_ids=["judged"], judge_user=True), deps, request=""
+        )
         yield deps, report
 
 

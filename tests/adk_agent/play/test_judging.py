@@ -33,8 +33,6 @@ def judging(*verdicts):
     """A user that stops at once, and a judge with these verdicts."""
 
     def answer(request):
-        if "<instructions>" in said(request):  # the check of the user
-            return "[]"
         if "<statements>" not in said(request):
             return "###STOP###"
         return json.dumps([{"number": n, "met": met} for n, met in enumerate(verdicts, start=1)])
@@ -58,8 +56,7 @@ async def test_statements_are_judged_by_the_model_and_it_is_named(
     assert (trial.reward, trial.produced_by) == (reward, "llm:tiny+rules")
     assert trial.reward_breakdown["NL_ASSERTION"] == reward
     (record,) = load_trials(make_deps().results_dir, "run-1")
-    step, checking = [step for step in record.trace.steps if step.caller == "judge"]
-    assert checking.request_text.startswith("A simulated customer")
+    (step,) = [step for step in record.trace.steps if step.caller == "judge"]
     assert (step.callee, step.total_tokens, step.error) == ("tiny", 7, None)
     assert trial.total_tokens == 14
 

@@ -163,3 +163,14 @@ def request_for(**changes):
 def test_repeating_that_cannot_be_is_refused(benchmarks, most, arguments, words):
     with pytest.raises(RequestError, match=words):
         resolve(request_for(user_llm_args=arguments), benchmarks, Overrides(retry_user=most))
+
+
+@pytest.mark.parametrize("judges_users", [True, False])
+def test_a_judge_is_opened_for_users_only_if_that_is_asked_for(make_plan, judges_users):
+    plan = make_plan("builtin:null", judge_user=judges_users)
+    spec = UserModel.spec
+    choice = ModelChoice(user=lambda _name, _arguments: spec)
+    assert choice.specs(plan, {"user"}) == (spec, spec if judges_users else None)
+    assert choice.specs(plan, {"judge"}) == (None, spec)
+    assert ModelChoice().specs(plan, {"user"}) == (None, None)
+    assert bool(ModelChoice().warnings(plan)) == judges_users
