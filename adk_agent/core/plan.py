@@ -163,7 +163,7 @@ class EvaluationPlan(_Frozen):
     user_llm: str | None = None
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
     retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] = 0
-    """How often a trial is played again at most if its simulated user had a proven fault."""
+    """The most times that a trial is played again because its user had a proven fault."""
     judge_user: bool = False
     """True if a judge looks for faults of simulated users too, with a call for each trial."""
     chaos: ChaosPlan | None = None

@@ -224,7 +224,7 @@ class ConfigFile(_Table):
     chaos: Chaos | None = None
     """Faults under which every trial is played once more."""
     retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] | None = None
-    """How often a trial is played again at most if its simulated user had a proven fault; 0 by
+    """The most times that a trial is played again because its simulated user had a proven fault; 0 by
     default."""
     judge_user: bool = False
     """Have the judge's model look for faults of simulated users too, a call for each trial."""
