@@ -1,5 +1,7 @@
 """What the page and the markdown of a run say alike."""
 
+from html import unescape
+
 import pytest
 
 from adk_agent.results.markdown import render_markdown
@@ -94,9 +96,11 @@ def test_faults_of_users_are_quoted_and_mark_their_trials(tmp_path):
     plain = row("http://a.test", "two", user="llm:m", user_check=UserCheck())
     page = page_of(keep_run(tmp_path, [record(faulty), record(plain)]))
     assert '<a href="#users">' in page
-    assert "1 of 2 trials have a proven fault of the user (1 invented a value)" in text_of(page)
-    assert "message 3: the user gave the code 'W1' ('order <W1>')" in text_of(page)
-    assert text_of(page).count("the user invented a value") == 1
+    assert "<W1>" not in page
+    text = unescape(text_of(page))
+    assert "1 of 2 trials have a proven fault of the user (1 invented a value)" in text
+    assert "message 3: the user gave the code 'W1' ('order <W1>')" in text
+    assert text.count("the user invented a value") == 1
 
 
 def test_a_page_without_checked_users_has_no_section_of_them(tmp_path):
