@@ -16,7 +16,7 @@ _AGREES = re.compile(
     re.IGNORECASE,
 )
 _STOP_TOKEN = re.compile(r"###[A-Z-]+###")
-_OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
+_OUT_OF_SCOPE, _TRANSFER = "###OUT-OF-SCOPE###", "###TRANSFER###"
 _CALL_VERBS = frozenset(
     {"check", "run", "set", "toggle", "can", "get", "grant", "make", "reset", "reseat", "request"}
 )
@@ -27,7 +27,7 @@ _CALL_VERBS = frozenset(
 class Leaving:
     """The end of a conversation by a user who was still wanted."""
 
-    how: Literal["first_words", "out_of_scope", "on_question", "agreed"]
+    how: Literal["first_words", "out_of_scope", "on_question", "agreed", "agreed_to_transfer"]
     turn: Turn
     text: str
 
@@ -60,7 +60,10 @@ def leaving_of(behaviour: Behaviour) -> Leaving | None:
         return Leaving(how="on_question", turn=turn, text=text)
     if _AGREES.match(words):
         text = f"the user agreed and hung up in one message: {short(last)!r}"
-        return Leaving(how="agreed", turn=turn, text=text)
+        how: Literal["agreed", "agreed_to_transfer"] = "agreed"
+        if _TRANSFER in last:
+            how = "agreed_to_transfer"
+        return Leaving(how=how, turn=turn, text=text)
     return None
 
 

@@ -42,7 +42,8 @@ def left_early(heard: Heard) -> Iterator[UserFault]:
     """Yield that the user ended the conversation with a question open.
 
     Proven where it agreed to go on and left in one message, or left with its first words. Silence on
-    a question, and the token for what its instructions do not say, may be right.
+    a question, the token for what its instructions do not say, and leaving for a transfer that it
+    agrees to may be right.
     """
     left = leaving_of(heard.behaviour)
     if left is not None:

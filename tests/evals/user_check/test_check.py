@@ -44,8 +44,10 @@ def test_leaving_with_the_first_words_is_proven():
     assert proven("Hi!", "###STOP###") == ["left_early"]
 
 
-@pytest.mark.parametrize("last", ["###STOP###", "###OUT-OF-SCOPE###"])
-def test_silence_on_a_question_is_possible_alone(last):
+@pytest.mark.parametrize(
+    "last", ["###STOP###", "###OUT-OF-SCOPE###", "Yes, transfer me. ###TRANSFER###"]
+)
+def test_leaving_on_a_question_that_may_be_right_is_possible_alone(last):
     assert found("Hi!", "Cancel it.", "Which date?", last) == [("left_early", "possible")]
 
 
