@@ -11,7 +11,7 @@ from evals.reward import pass_hat_k_by_task
 from evals.statistics import Interval, interval_of_mean
 from evals.user_check import FaultKind
 
-MOST_FAULTS_SHOWN = 5
+MOST_FAULTS_SHOWN = 10
 """Faults that are quoted of a run; all are in the rows of its trials."""
 KIND_WORDS: Mapping[FaultKind, str] = {
     "revealed": "revealed its instructions",
@@ -171,17 +171,27 @@ def _worded(score: UserScore) -> str:
 
 
 def fault_lines(trials: Sequence[TrialRow], repeated: Sequence[TrialRow]) -> list[str]:
-    """Quote the first proven faults of a run, of the plays that were set aside as well."""
-    found = [*_quoted(trials, ""), *_quoted(repeated, ", set aside")]
+    """Quote the first faults of a run, proven ones first, of the plays that were set aside as well."""
+    found = [
+        line
+        for certainty in ("proven", "possible")
+        for rows, note in ((trials, ""), (repeated, ", set aside"))
+        for line in _quoted(rows, certainty, note)
+    ]
     more = len(found) - MOST_FAULTS_SHOWN
     shown = found[:MOST_FAULTS_SHOWN]
     return [*shown, f"{more} more, under trials in report.json"] if more > 0 else shown
 
 
-def _quoted(rows: Sequence[TrialRow], note: str) -> Iterator[str]:
+def _quoted(rows: Sequence[TrialRow], certainty: str, note: str) -> Iterator[str]:
     for row in rows:
-        for fault in row.user_check.proven if row.user_check is not None else ():
-            yield f"{row.label}{note}, message {fault.message}: {fault.reason} ({fault.quote!r})"
+        for fault in row.user_check.faults if row.user_check is not None else ():
+            if fault.certainty == certainty:
+                by = "" if fault.produced_by == "rules" else f", by {fault.produced_by}"
+                yield (
+                    f"{row.label}{note}, message {fault.message}, {certainty}{by}: {fault.reason} "
+                    f"({fault.quote!r})"
+                )
 
 
 def by_trial(plays: Sequence[TrialRow]) -> dict[TrialKey, list[TrialRow]]:

@@ -98,7 +98,7 @@ async def test_a_trial_is_played_again_until_its_user_keeps_to_its_part(play, ma
     assert row.score.trials == row.without_repeating.trials == 2
     text = render_markdown(report)
     assert "1 play was set aside and repeated" in text
-    assert "set aside, message 1: the user gave the code" in text
+    assert "set aside, message 1, proven: the user gave the code" in text
     records = {each.row.trial: each for each in iter_trials(make_deps().results_dir, report.run_id)}
     (kept,) = records[0].repeated
     assert kept.trace.trace_id != records[0].trace.trace_id

@@ -99,7 +99,7 @@ def test_faults_of_users_are_quoted_and_mark_their_trials(tmp_path):
     assert "<W1>" not in page
     text = unescape(text_of(page))
     assert "1 of 2 trials have a proven fault of the user (1 invented a value)" in text
-    assert "message 3: the user gave the code 'W1' ('order <W1>')" in text
+    assert "message 3, proven: the user gave the code 'W1' ('order <W1>')" in text
     assert text.count("the user invented a value") == 1
 
 
