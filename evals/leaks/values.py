@@ -58,18 +58,26 @@ def unexplained(reply_texts: Iterable[str], own_texts: Iterable[str]) -> set[Key
         reply_texts: What the agent said, its calls included.
         own_texts: All that it was given there, and the task that was played.
     """
-    return not_held(set[Key]().union(*(said_keys(text) for text in reply_texts)), own_texts)
+    keys = set[Key]().union(*(said_keys(text) for text in reply_texts))
+    if not keys:
+        return keys
+    own = HeldText("\n".join(own_texts))
+    return {key for key in keys if not own.holds(key)}
 
 
-def not_held(keys: Iterable[Key], texts: Iterable[str]) -> set[Key]:
-    """Return the keys that no text holds, however their values are written there."""
-    wanted = set(keys)
-    if not wanted:
-        return wanted
-    own = "\n".join(texts).casefold()
-    compact = _MARKS.sub("", own)
-    words = f" {' '.join(re.split(r'[^a-z0-9-]+', own))} "
-    return {key for key in wanted if not _holds(key, compact, words)}
+class HeldText:
+    """A text in which keys are looked for."""
+
+    def __init__(self, text: str) -> None:
+        folded = text.casefold()
+        self._compact = _MARKS.sub("", folded)
+        self._words = f" {' '.join(re.split(r'[^a-z0-9-]+', folded))} "
+
+    def holds(self, key: Key) -> bool:
+        """Tell whether a value is in the text, however it is written there."""
+        if " " in key:  # a name: the two words may stand apart, such as in two fields
+            return all(f" {word} " in self._words for word in key.split())
+        return key in self._compact
 
 
 def key_of(kind: ValueKind, value: str) -> Key:
@@ -90,12 +98,6 @@ def find_key(text: str, key: Key) -> tuple[int, int] | None:
         if found:
             return found.span()
     return None
-
-
-def _holds(key: Key, compact: str, words: str) -> bool:
-    if " " in key:  # a name: the two words may stand apart, such as in two fields
-        return all(f" {word} " in words for word in key.split())
-    return key in compact
 
 
 def _given(text: str) -> Iterator[tuple[ValueKind, str]]:

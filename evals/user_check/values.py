@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evals.diagnosis.behaviour import Turn, short
-from evals.leaks.values import not_held, owned_values
+from evals.leaks.values import HeldText, owned_values
 from evals.user_check.dates import days_given, days_said, reckons
 from evals.user_check.model import Certainty, UserFault
 from evals.user_check.reading import Heard
@@ -35,9 +35,9 @@ def _unfounded(text: str, given: Sequence[str]) -> Iterator[tuple[str, str, Cert
     values = {
         key: (kind, value) for key, (kind, value) in owned_values([text]).items() if kind != "name"
     }
-    missing = not_held(values, given)
+    held = HeldText("\n".join(given))
     for key, (kind, value) in values.items():
-        if key in missing:
+        if not held.holds(key):
             yield value, f"the {kind}", "proven"
     compact = _ONLY_MARKS.sub("", " ".join(given).casefold())
     for what, pattern in (("the name", _NAMED), ("the zip code", _ZIP)):
