@@ -33,7 +33,7 @@ class RecordedJudge:
         self.problem: str | None = None
         """Why it could not judge; None where it did, or was not asked."""
         self.verdicts: list[JudgedStatement] = []
-        """What it decided, in order."""
+        """Its decisions, in order."""
 
     @property
     def produced_by(self) -> str:
