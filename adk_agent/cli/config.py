@@ -80,6 +80,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
         "seed": content.seed,
         "max_steps": content.max_steps,
         "chaos": None if content.chaos is None else content.chaos.text,
+        "retry_user": content.retry_user,
         "timeout": content.timeout_s,
         "otlp_port": content.otlp_port,
         "otlp_grace": content.otlp_grace_s,
@@ -99,6 +100,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
             **given,
             **missing,
             "offline": parsed.offline or content.offline,
+            "judge_user": parsed.judge_user or content.judge_user,
             "isolation": parsed.isolation or content.isolation,
             "option": [*options, *(parsed.option or ())] or None,
         }

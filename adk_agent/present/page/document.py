@@ -32,6 +32,7 @@ from adk_agent.present.page.words import CLASSES, MARKS, SIDES
 from adk_agent.results.isolation import ISOLATION_LEGEND
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.tables import headline_table
+from adk_agent.results.users import USERS_LEGEND, fault_lines, user_lines
 
 if TYPE_CHECKING:
     from adk_agent.results.report import EvaluationReport
@@ -79,6 +80,9 @@ def render(
             headlines=headline_table(report.headlines),
             matrices=matrices(report),
             latencies=latencies(names, found.replies_ms, found.replies_failed),
+            users=user_lines(report.users),
+            user_faults=fault_lines(report.trials, report.repeated),
+            users_legend=USERS_LEGEND,
             isolation=isolation(report),
             isolation_legend=ISOLATION_LEGEND,
             teams=teams(report, found),
