@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from evals.attribution import faults, hints
+from evals.attribution import answers, faults, hints
 from evals.attribution.model import Cue
 from evals.attribution.signs import Found
 from evals.attribution.turns import Log
@@ -24,11 +24,14 @@ class _Cue:
 CUES: Mapping[Cue, _Cue] = MappingProxyType(
     {
         "contradicts": _Cue(find=faults.contradicts, weight=5.0),
-        "no_answer": _Cue(find=faults.no_answer, weight=4.0),
+        "no_answer": _Cue(find=faults.no_answer, weight=7.0),
+        "miscalculated": _Cue(find=answers.miscalculated, weight=5.0),
+        "lost_value": _Cue(find=answers.lost_value, weight=4.0),
+        "astray": _Cue(find=answers.astray, weight=3.5),
         "departure": _Cue(find=faults.departure, weight=4.0),
         "unfounded": _Cue(find=faults.unfounded, weight=3.5),
-        "declined": _Cue(find=faults.declined, weight=3.0),
-        "wrong_value": _Cue(find=faults.wrong_value, weight=2.5),
+        "declined": _Cue(find=faults.declined, weight=5.5),
+        "wrong_value": _Cue(find=answers.wrong_value, weight=2.5),
         "plan_gap": _Cue(find=hints.plan_gap, weight=2.0),
         "new_values": _Cue(find=hints.new_values, weight=1.0),
         "first_result": _Cue(find=hints.first_result, weight=0.6),

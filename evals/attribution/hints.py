@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from evals.attribution.signs import INABILITY, STOP_WORDS, Found, excerpt_of, own_lines
+from evals.attribution.refusals import INABILITY
+from evals.attribution.signs import STOP_WORDS, Found, excerpt_of, own_lines
 from evals.attribution.turns import Log
 from evals.attribution.values import marked_values, words_of
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from evals.attribution.turns import Log, turns_of_messages, turns_of_trace
+from collections.abc import Sequence
+
+from evals.attribution.chats import turns_of_messages
+from evals.attribution.turns import Log, Turn, turns_of_trace
 from evals.base import EvaluationContext
 
 
@@ -14,7 +17,11 @@ def log_of(context: EvaluationContext) -> Log:
         turns = turns_of_trace(context.trace)
     return Log(
         turns=turns,
-        answer=context.answer,
+        answer=context.answer if context.answer is not None else _last_answer(turns),
         expected=context.expected_answer,
         departed_at=context.departed_at,
     )
+
+
+def _last_answer(turns: Sequence[Turn]) -> str | None:
+    return next((turn.text for turn in reversed(turns) if turn.kind == "answer"), None)

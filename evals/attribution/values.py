@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -35,11 +36,24 @@ def marked_values(text: str) -> list[str]:
 
 
 def named_values(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the rows `name: value` of a text, with the name in lower case."""
+    """Yield the rows `name: value` of a text or of a JSON object, with the name in lower case."""
+    if text.lstrip().startswith("{"):
+        yield from _json_rows(text)
+        return
     for line in re.split(r"\n|;\s", text[:MAX_CHARS]):
         row = _ROW.fullmatch(line)
         if row is not None:
             yield row[1].lower(), row[2]
+
+
+def _json_rows(text: str) -> Iterator[tuple[str, str]]:
+    try:
+        given = json.loads(text[:MAX_CHARS])
+    except ValueError:
+        return
+    for name, value in given.items() if isinstance(given, dict) else ():
+        if isinstance(value, str | int | float) and str(value).strip():
+            yield name.lower(), str(value)
 
 
 def numbers_in(text: str) -> list[float]:
