@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from evals.attribution.refusals import refusal_in
 from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
 from evals.attribution.turns import Log, Turn
-from evals.attribution.values import MAX_CHARS, Known, numbers_in, words_of
+from evals.attribution.values import MAX_CHARS, is_calculated, named_values, numbers_in, words_of
 
-_EXPRESSION = re.compile(r"[-(]*\d[\d.]*(?:[\s)]*[-+*/x×÷][\s(]*\d[\d.]*)+[)]*")
+# A minus or a slash without blanks rather joins the parts of a code, a date or a range.
+_EXPRESSION = re.compile(
+    r"(?<![\w.-])[(]*-?\d[\d.]*(?:[\s)]*(?:[+*×÷]|\s[-/x]\s)[\s(]*-?\d[\d.]*)+[)]*(?![\w-])"
+)
 _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -22,8 +24,17 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 }
 MOST_OTHER_WORDS = 8
 """Words beside a calculation, up to which a request asks for its result and for nothing else."""
-# A name: a word with a capital letter inside a sentence, or a code of letters and digits.
-_NAME = re.compile(r"(?<![.!?:\n\"]\s)(?<!^)(?<![\"{])\b([A-Z][a-z]\w+)|\b([A-Z]{2,}[\w-]*\d*)\b")
+# A name: words with a capital letter, inside a sentence.
+_NAME = re.compile(r"(?<=[\w,;'’)] )[A-Z][a-z]\w+(?:[ -][A-Z][a-z]\w+)*")
+_ASKS_NAME = re.compile(r"\b(?:who|whom|whose|where|when|at which|names?)\b", re.IGNORECASE)
+MOST_WORDS = 40
+"""Wrong words of an answer whose first speaker is looked for."""
+MOST_INPUTS = 10
+"""With more figures at hand nearly everything can be calculated."""
+LEAST_WORDS = 5
+"""Words from which on a reply says what it is about."""
+STEM = 4
+"""Letters by which words are the same."""
 RARE = 1 / 3
 """Share of the replies of a team up to which something in them is out of the ordinary."""
 
@@ -55,7 +66,7 @@ def lost_value(log: Log) -> Iterator[Found]:
             continue
         above = any(_holds(each, log.expected) for each in turn.heard[-1:])
         asked = turn.kind == "reply" and _holds(turn.asked, log.expected)
-        if above or (asked and _is_asked_back(log, turn)):
+        if above or asked:
             source = "was told" if above else "was handed"
             yield Found(
                 at=at,
@@ -66,28 +77,27 @@ def lost_value(log: Log) -> Iterator[Found]:
 
 
 def wrong_value(log: Log) -> Iterator[Found]:
-    """Find who brought what is wrong in the last answer into the work."""
+    """Find who brought what is wrong in the last answer into the work.
+
+    What follows from what its speaker was given, an earlier step has to answer for.
+    """
     if log.expected is None or log.answer is None:
         return
-    given = {word for word in words_of(log.task) if word[0].isdigit()}
-    right = {*words_of(log.expected), *given, *STOP_WORDS}
-    wrong = [
-        word
-        for word in dict.fromkeys(_values(log.answer))
-        if word not in right
-    ]
-    for word in wrong[:40]:
+    given = set(words_of(log.task))
+    right = {*words_of(log.expected), *STOP_WORDS}
+    wrong = [word for word in dict.fromkeys(_values(log.answer)) if word not in right]
+    for word in [each for each in wrong if each not in given][:MOST_WORDS]:
         for at, turn in _replies(log):
-            if word not in words_of(turn.text) or any(word in words_of(t) for t in (turn.asked, *turn.heard)):
+            if word not in words_of(turn.text):
                 continue
-            known = Known()
-            for text in (turn.asked, *turn.heard):
-                known.learn(text)
-            numbers = [n for n in numbers_in(word)]
-            derived = bool(numbers) and len(numbers_in(" ".join((turn.asked, *turn.heard)))) > 1 and not known.unexplained(word)
+            inputs = (turn.asked, *turn.heard)
+            if any(word in words_of(text) for text in inputs):
+                continue
+            numbers = [number for text in inputs for number in numbers_in(text)]
+            derived = len(numbers) > 1 and all(is_calculated(n, numbers) for n in numbers_in(word))
             yield Found(
                 at=at,
-                strength=0.2 if derived or turn.heard else 1.0,
+                strength=0.2 if derived and numbers_in(word) else 1.0,
                 reason=f"{turn.agent} was the first to give {word}, which stands in the last "
                 "answer and not in the right one.",
                 excerpt=excerpt_of(turn.text),
@@ -95,34 +105,74 @@ def wrong_value(log: Log) -> Iterator[Found]:
             break
 
 
-def astray(log: Log) -> Iterator[Found]:
-    """Find replies about other things than they were asked for, where the others keep to theirs."""
-    replies = [(at, turn) for at, turn in _replies(log) if turn.asked and turn.text.strip() and refusal_in(turn.text) is None]
-    if len(replies) < 3:
-        return
-    found = {at: _strange_names(log, at, turn) for at, turn in replies}
-    strange = {at for at, names in found.items() if names}
-    if len(strange) > RARE * len(replies) + 0.5:
-        return
-    for at, turn in replies:
-        names = found[at]
-        if not names:
+def underived(log: Log) -> Iterator[Found]:
+    """Find replies whose figure does not follow from those that their speaker had asked for.
+
+    Neither from those of a request that hands over nothing but figures.
+    """
+    for at, turn in _replies(log):
+        heard = [number for text in turn.heard for number in numbers_in(text)]
+        rows = [value for _, value in named_values(turn.asked) if numbers_in(value)]
+        if not (heard and len(heard) <= 2 * len(turn.heard)) and len(rows) < 2:
             continue
-        shared = _keywords(turn.asked) & _keywords(turn.text)
-        yield Found(
-            at=at,
-            strength=1.0 if len(names) > 1 or not shared else 0.8,
-            reason=f"{turn.agent} speaks of {', '.join(names[:3])}, which nobody had mentioned; "
-            f"{len(replies) - len(strange)} of {len(replies)} replies keep to what was asked.",
-            excerpt=excerpt_of(turn.text),
-        )
+        given = [*heard, *numbers_in(turn.asked)]
+        own = [number for number in numbers_in(turn.text) if number not in given]
+        if own and len(given) > 1 and len(given) + len(own) <= MOST_INPUTS:
+            *others, last = own
+            if not is_calculated(last, [*given, *others]):
+                yield Found(
+                    at=at,
+                    strength=1.0,
+                    reason=f"{turn.agent} gives {last:g}, which does not follow from what it was "
+                    "told.",
+                    excerpt=excerpt_of(turn.text),
+                )
 
 
-def _strange_names(log: Log, at: int, turn: Turn) -> list[str]:
-    known = set(words_of(" ".join((turn.asked, log.task, *turn.heard))))
-    known |= {word for name in log.agents for word in words_of(name)}
-    names = (one or other for one, other in _NAME.findall(turn.text[:MAX_CHARS]))
-    return list(dict.fromkeys(n for n in names if n.lower() not in known))
+def astray(log: Log) -> Iterator[Found]:
+    """Find replies about others than they were asked for, where most replies keep to theirs.
+
+    They bring up names that nobody had mentioned, or share no word with the question. A question
+    for a name or a place is answered by a new one.
+    """
+    replies = [
+        (at, turn)
+        for at, turn in _replies(log)
+        if turn.asked and len(words_of(turn.text)) >= LEAST_WORDS
+    ]
+    names = {at: _strange_names(log, turn) for at, turn in replies}
+    for strange, what in (
+        ({at for at in names if names[at]}, "speaks of {}, which nobody had mentioned"),
+        ({at for at, turn in replies if not _shares_word(turn)}, "takes up no word of the question"),
+    ):
+        if len(replies) < 3 or len(strange) > max(1, RARE * len(replies)):
+            continue
+        for at in sorted(strange):
+            turn = log.turns[at]
+            asks_name = bool(names[at]) and _ASKS_NAME.search(turn.asked) is not None
+            yield Found(
+                at=at,
+                strength=0.3 if asks_name else 1.0 if names[at] else 0.75,
+                reason=f"{turn.agent} {what.format(', '.join(names[at][:3]))}, unlike "
+                f"{len(replies) - len(strange)} of {len(replies)} replies.",
+                excerpt=excerpt_of(turn.text),
+            )
+
+
+def _shares_word(turn: Turn) -> bool:
+    """Tell whether a reply takes up a word of its question, whatever its ending."""
+    asked, said = (
+        {word[:STEM] for word in words_of(text) if len(word) >= STEM or word[0].isdigit()}
+        - STOP_WORDS
+        for text in (turn.asked, turn.text)
+    )
+    return not asked or bool(asked & said)
+
+
+def _strange_names(log: Log, turn: Turn) -> list[str]:
+    known = set(words_of(" ".join((turn.asked, log.task, *turn.heard, *log.agents))))
+    names = _NAME.findall(turn.text[:MAX_CHARS])
+    return [name for name in dict.fromkeys(names) if not set(words_of(name)) & known]
 
 
 def _replies(log: Log, *, answers: bool = False) -> Iterator[tuple[int, Turn]]:
@@ -134,7 +184,8 @@ def _replies(log: Log, *, answers: bool = False) -> Iterator[tuple[int, Turn]]:
 def _calculation(asked: str) -> tuple[str, float] | None:
     """Return the one calculation that is asked for, and its result."""
     found = [each.strip() for each in _EXPRESSION.findall(asked[:400])]
-    if len(found) != 1 or len(words_of(_EXPRESSION.sub(" ", asked))) > MOST_OTHER_WORDS:
+    rest = _EXPRESSION.sub(" ", asked)
+    if len(found) != 1 or numbers_in(rest) or len(words_of(rest)) > MOST_OTHER_WORDS:
         return None
     text = re.sub("[x×]", "*", found[0]).replace("÷", "/")
     try:
@@ -156,18 +207,13 @@ def _value(node: ast.expr) -> float:
 def _holds(text: str, value: str) -> bool:
     """Tell whether a text holds a value as whole words."""
     wanted = r"\s+".join(map(re.escape, value.split()))
+    with contextlib.suppress(ValueError):
+        return float(value) in numbers_in(text)
     return re.search(rf"(?<![\w.]){wanted}(?!\w|[.,]\d)", text[:MAX_CHARS], re.IGNORECASE) is not None
-
-
-def _is_asked_back(log: Log, turn: Turn) -> bool:
-    """Tell whether the same agent's other replies, or the question itself, show that it should give it back."""
-    return True
 
 
 def _values(answer: str) -> list[str]:
     """Return what an answer gives: its numbers and names."""
-    return [word.lower() for word in re.findall(r"[^\W_]+(?:[.@'-][^\W_]+)*", answer) if word[0].isdigit() or word[0].isupper()]
-
-
-def _keywords(text: str) -> set[str]:
-    return {word for word in words_of(text) if len(word) > 3} - STOP_WORDS
+    found = re.findall(r"[^\W_]+(?:[.@'-][^\W_]+)*", answer)
+    marked = [word.lower() for word in found if word[0].isdigit() or word[0].isupper()]
+    return marked or [word.lower() for word in found]

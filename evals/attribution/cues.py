@@ -26,6 +26,7 @@ CUES: Mapping[Cue, _Cue] = MappingProxyType(
         "contradicts": _Cue(find=faults.contradicts, weight=5.0),
         "no_answer": _Cue(find=faults.no_answer, weight=7.0),
         "miscalculated": _Cue(find=answers.miscalculated, weight=5.0),
+        "underived": _Cue(find=answers.underived, weight=3.5),
         "lost_value": _Cue(find=answers.lost_value, weight=4.0),
         "astray": _Cue(find=answers.astray, weight=3.5),
         "departure": _Cue(find=faults.departure, weight=4.0),

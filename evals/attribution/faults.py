@@ -20,8 +20,6 @@ from evals.attribution.values import (
     words_of,
 )
 
-RARE = 0.5
-"""Share of the turns with values up to which one without a ground is out of the ordinary."""
 MOST_CHECKED = 400
 """Values of one log whose calculation is looked for, a few milliseconds each."""
 
@@ -86,6 +84,8 @@ def contradicts(log: Log) -> Iterator[Found]:
         for name, value in log.new_rows[at]:
             found = any(agrees(value, each) for each in tools.get(name, ()))
             others = (("its tool", tools), ("who told it", heard[turn.agent]))
+            if turn.kind == "request" and not numbers_in(value):
+                continue  # what a request is for differs from the one before
             asked = first_rows(named_values(turn.asked))
             sources = (("the request", asked), ("the task", given))
             for source, rows in (*sources, *(() if found else others)):
@@ -103,15 +103,14 @@ def contradicts(log: Log) -> Iterator[Found]:
 
 
 def unfounded(log: Log) -> Iterator[Found]:
-    """Find values without a ground, in a team in which most have one.
+    """Find values without a ground, where the task gave those to calculate with, as rows.
 
-    Where members are asked for what they alone know, a new value is what was asked for.
+    Elsewhere members are asked for what they alone know: a new value is what was asked for.
     """
-    found = list(_groundless(log))
-    first = {each.at for each in found}
-    giving = {at for at, turn in enumerate(log.turns) if turn.is_own and log.new_rows[at]}
-    if len(first) <= max(1, RARE * len(giving)) and len(giving) > 2:
-        yield from found
+    closed = any(numbers_in(value) for _, value in named_values(log.task))
+    for each in _groundless(log):
+        if closed:
+            yield each
 
 
 def _groundless(log: Log) -> Iterator[Found]:

@@ -13,7 +13,7 @@ from evals.attribution.values import marked_values, words_of
 
 _INVENTED = re.compile(
     r"\b(?:assum\w+|hypothetical\w*|placeholder\w*|mock\w*|simulat\w+|dummy|made[- ]up|"
-    r"for (?:the sake of|demonstration|illustration)|example data|estimated?|approximate\w*|"
+    r"for (?:the sake of|demonstration|illustration)|example data|"
     r"let['’]s say|suppose)\b",
     re.IGNORECASE,
 )
@@ -89,7 +89,7 @@ def invented(log: Log) -> Iterator[Found]:
     """Find turns whose own words say that data are assumed, mocked or estimated."""
     for at, turn in enumerate(log.turns):
         line = next(filter(_INVENTED.search, own_lines(log, at)), None)
-        if line is not None:
+        if line is not None and turn.kind != "request":
             yield Found(
                 at=at,
                 strength=1.0,

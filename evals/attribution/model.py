@@ -12,6 +12,7 @@ Cue = Literal[
     "unsure",
     "contradicts",
     "miscalculated",
+    "underived",
     "lost_value",
     "astray",
     "unfounded",
