@@ -26,6 +26,7 @@ MOST_OTHER_WORDS = 8
 """Words beside a calculation, up to which a request asks for its result and for nothing else."""
 # A name: words with a capital letter, inside a sentence.
 _NAME = re.compile(r"(?<=[\w,;'’)] )[A-Z][a-z]\w+(?:[ -][A-Z][a-z]\w+)*")
+_CODE = re.compile(r"```|\bdef \w+\(|\breturn \w|[{;]\s*\n")
 _ASKS_NAME = re.compile(r"\b(?:who|whom|whose|where|when|at which|names?)\b", re.IGNORECASE)
 MOST_WORDS = 40
 """Wrong words of an answer whose first speaker is looked for."""
@@ -113,8 +114,9 @@ def underived(log: Log) -> Iterator[Found]:
     for at, turn in _replies(log):
         heard = [number for text in turn.heard for number in numbers_in(text)]
         rows = [value for _, value in named_values(turn.asked) if numbers_in(value)]
-        if not (heard and len(heard) <= 2 * len(turn.heard)) and len(rows) < 2:
-            continue
+        if _CODE.search(turn.asked):
+            continue  # what a program gives, it takes more than arithmetic to tell
+        handed = len(rows) > 1 or (heard and len(heard) <= 2 * len(turn.heard))
         given = [*heard, *numbers_in(turn.asked)]
         own = [number for number in numbers_in(turn.text) if number not in given]
         if own and len(given) > 1 and len(given) + len(own) <= MOST_INPUTS:
@@ -122,7 +124,7 @@ def underived(log: Log) -> Iterator[Found]:
             if not is_calculated(last, [*given, *others]):
                 yield Found(
                     at=at,
-                    strength=1.0,
+                    strength=1.0 if handed else 0.4,
                     reason=f"{turn.agent} gives {last:g}, which does not follow from what it was "
                     "told.",
                     excerpt=excerpt_of(turn.text),
@@ -152,7 +154,7 @@ def astray(log: Log) -> Iterator[Found]:
             asks_name = bool(names[at]) and _ASKS_NAME.search(turn.asked) is not None
             yield Found(
                 at=at,
-                strength=0.3 if asks_name else 1.0 if names[at] else 0.75,
+                strength=0.3 if asks_name else 1.0 if names[at] else 0.4,
                 reason=f"{turn.agent} {what.format(', '.join(names[at][:3]))}, unlike "
                 f"{len(replies) - len(strange)} of {len(replies)} replies.",
                 excerpt=excerpt_of(turn.text),

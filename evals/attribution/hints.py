@@ -153,6 +153,9 @@ def rare_worker(log: Log) -> Iterator[Found]:
     turns = [(at, turn.agent) for at, turn in enumerate(log.turns) if turn.kind == "message"]
     counts = Counter(agent for _, agent in turns if agent != log.leader)
     rarest, times = min(counts.items(), key=lambda item: item[1])
+    others = sorted(count for agent, count in counts.items() if agent != rarest)
+    if not others or 2 * times > others[len(others) // 2]:
+        return  # all are asked alike
     at = next(at for at, agent in turns if agent == rarest)
     yield Found(
         at=at,
