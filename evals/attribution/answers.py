@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from evals.attribution.refusals import refusal_in
 from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
 from evals.attribution.turns import Log, Turn
 from evals.attribution.values import MAX_CHARS, is_calculated, named_values, numbers_in, words_of
@@ -34,6 +35,8 @@ MOST_INPUTS = 10
 """With more figures at hand nearly everything can be calculated."""
 LEAST_WORDS = 5
 """Words from which on a reply says what it is about."""
+OFFERED = 2
+"""Commas from which on a text lists values to choose from."""
 STEM = 4
 """Letters by which words are the same."""
 RARE = 1 / 3
@@ -65,7 +68,9 @@ def lost_value(log: Log) -> Iterator[Found]:
     for at, turn in _replies(log, answers=True):
         if not turn.text.strip() or _holds(turn.text, log.expected):
             continue
-        above = any(_holds(each, log.expected) for each in turn.heard[-1:])
+        # One of several that are offered is not given yet.
+        told = [each for each in turn.heard[-1:] if each.count(", ") < OFFERED]
+        above = any(_holds(each, log.expected) for each in told)
         asked = turn.kind == "reply" and _holds(turn.asked, log.expected)
         if above or asked:
             source = "was told" if above else "was handed"
@@ -87,6 +92,8 @@ def wrong_value(log: Log) -> Iterator[Found]:
     given = set(words_of(log.task))
     right = {*words_of(log.expected), *STOP_WORDS}
     wrong = [word for word in dict.fromkeys(_values(log.answer)) if word not in right]
+    if numbers_in(log.expected):
+        wrong = [word for word in wrong if word[0].isdigit()]
     for word in [each for each in wrong if each not in given][:MOST_WORDS]:
         for at, turn in _replies(log):
             if word not in words_of(turn.text):
@@ -140,9 +147,12 @@ def astray(log: Log) -> Iterator[Found]:
     replies = [
         (at, turn)
         for at, turn in _replies(log)
-        if turn.asked and len(words_of(turn.text)) >= LEAST_WORDS
+        if turn.asked and turn.text.strip() and refusal_in(turn.text) is None
     ]
-    names = {at: _strange_names(log, turn) for at, turn in replies}
+    names = {
+        at: [] if _ASKS_NAME.search(turn.asked) else _strange_names(log, turn)
+        for at, turn in replies
+    }
     for strange, what in (
         ({at for at in names if names[at]}, "speaks of {}, which nobody had mentioned"),
         ({at for at, turn in replies if not _shares_word(turn)}, "takes up no word of the question"),
@@ -151,10 +161,9 @@ def astray(log: Log) -> Iterator[Found]:
             continue
         for at in sorted(strange):
             turn = log.turns[at]
-            asks_name = bool(names[at]) and _ASKS_NAME.search(turn.asked) is not None
             yield Found(
                 at=at,
-                strength=0.3 if asks_name else 1.0 if names[at] else 0.4,
+                strength=1.0 if names[at] else 0.4,
                 reason=f"{turn.agent} {what.format(', '.join(names[at][:3]))}, unlike "
                 f"{len(replies) - len(strange)} of {len(replies)} replies.",
                 excerpt=excerpt_of(turn.text),
@@ -168,7 +177,7 @@ def _shares_word(turn: Turn) -> bool:
         - STOP_WORDS
         for text in (turn.asked, turn.text)
     )
-    return not asked or bool(asked & said)
+    return not asked or bool(asked & said) or len(words_of(turn.text)) < LEAST_WORDS
 
 
 def _strange_names(log: Log, turn: Turn) -> list[str]:
