@@ -155,7 +155,10 @@ def astray(log: Log) -> Iterator[Found]:
     }
     for strange, what in (
         ({at for at in names if names[at]}, "speaks of {}, which nobody had mentioned"),
-        ({at for at, turn in replies if not _shares_word(turn)}, "takes up no word of the question"),
+        (
+            {at for at, turn in replies if not _shares_word(turn)},
+            "takes up no word of the question",
+        ),
     ):
         if len(replies) < 3 or len(strange) > max(1, RARE * len(replies)):
             continue
@@ -220,7 +223,9 @@ def _holds(text: str, value: str) -> bool:
     wanted = r"\s+".join(map(re.escape, value.split()))
     with contextlib.suppress(ValueError):
         return float(value) in numbers_in(text)
-    return re.search(rf"(?<![\w.]){wanted}(?!\w|[.,]\d)", text[:MAX_CHARS], re.IGNORECASE) is not None
+    return (
+        re.search(rf"(?<![\w.]){wanted}(?!\w|[.,]\d)", text[:MAX_CHARS], re.IGNORECASE) is not None
+    )
 
 
 def _values(answer: str) -> list[str]:

@@ -18,10 +18,18 @@ def log_of(context: EvaluationContext) -> Log:
     return Log(
         turns=turns,
         answer=context.answer if context.answer is not None else _last_answer(turns),
-        expected=context.expected_answer,
+        expected=_expected(context),
         departed_at=context.departed_at,
     )
 
 
 def _last_answer(turns: Sequence[Turn]) -> str | None:
     return next((turn.text for turn in reversed(turns) if turn.kind == "answer"), None)
+
+
+def _expected(context: EvaluationContext) -> str | None:
+    """Return the right answer, or the only text that a right one would have held."""
+    lacking = context.not_communicated
+    if context.expected_answer is None and len(lacking) == 1:
+        return lacking[0]
+    return context.expected_answer

@@ -69,8 +69,6 @@ class Log:
     """The last answer."""
     expected: str | None = None
     """The right answer; None where it is unknown."""
-    lacking: Sequence[str] = ()
-    """Texts that a right answer holds, and the last one does not."""
     departed_at: str | None = None
     """The step at which the work left the gold path, where that is known."""
 

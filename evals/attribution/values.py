@@ -153,7 +153,9 @@ def is_calculated(number: float, given: Sequence[float]) -> bool:
         for b in given[at + 1 :]
         for each in (a + b, a - b, a * b, *(_shares(a, b)), *(_shares(b, a)))
     ]
-    third = (each for pair in pairs for c in given for each in (pair - c, pair + c, *_quotient(pair, c)))
+    third = (
+        each for pair in pairs for c in given for each in (pair - c, pair + c, *_quotient(pair, c))
+    )
     return any(_is_near(abs(number), abs(each)) for each in (*pairs, *third))
 
 
