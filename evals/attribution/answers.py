@@ -77,7 +77,8 @@ def lost_value(log: Log) -> Iterator[Found]:
             yield Found(
                 at=at,
                 strength=1.0,
-                reason=f"{turn.agent} {source} {excerpt_of(log.expected)!r}, which is right, and does not give it.",
+                reason=f"{turn.agent} {source} {excerpt_of(log.expected)!r}, which is right, and "
+                "does not give it.",
                 excerpt=excerpt_of(turn.text),
             )
 

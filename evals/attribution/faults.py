@@ -85,7 +85,8 @@ def contradicts(log: Log) -> Iterator[Found]:
             others = (("its tool", tools), ("who told it", heard[turn.agent]))
             if turn.kind == "request" and not numbers_in(value):
                 continue  # what a request is for differs from the one before
-            asked = first_rows(named_values(turn.asked))
+            # A figure may be asked for anew; who or what a request is about may not change.
+            asked = first_rows(row for row in named_values(turn.asked) if not numbers_in(row[1]))
             sources = (("the request", asked), ("the task", given))
             for source, rows in (*sources, *(() if found else others)):
                 known = rows.get(name)
