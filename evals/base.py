@@ -65,7 +65,7 @@ class EvaluationContext:
     departed_at: str | None = None
     """The step at which the work left the gold path for good; None where that is unknown."""
     not_communicated: tuple[str, ...] = ()
-    """What a right answer says and the last one did not."""
+    """Texts that a right answer holds and the last one did not."""
     earlier: tuple[Evaluation, ...] = ()
     """The results of the evaluators before this one, for the same trace."""
     time_s: float | None = None

@@ -20,7 +20,7 @@ class _Cue:
     find: Callable[[Log], Iterator[Found]]
     weight: float
     shows: bool = True
-    """Whether it shows a fault by itself, and not only where one is likely."""
+    """True if it shows a fault by itself, and not only where one is likely."""
 
 
 CUES: Mapping[Cue, _Cue] = MappingProxyType(

@@ -64,7 +64,7 @@ class Attribution(_Part):
     reason: str | None = None
     """Why no step can be named; None where one is. With weak candidates it stands beside them."""
     weak: bool = False
-    """Whether no sign of the first candidate shows a fault: it is only where to look first."""
+    """True if no sign of the first candidate shows a fault: it is only where to look first."""
     confirmed: bool | None = None
     """A model's answer to whether the outcome would have been right had the first step been right;
     None where no model was asked about it."""

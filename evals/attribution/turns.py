@@ -45,7 +45,7 @@ class Turn:
     asked: str = ""
     """Request that a reply answers."""
     heard: Sequence[str] = ()
-    """What the calls that were made to answer it were answered with; only a reply has any."""
+    """Replies to the calls that were made to answer it; only a reply has any."""
     plan: str = ""
     """A plan that was handed to the speaker with the task."""
 
