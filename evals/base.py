@@ -64,6 +64,8 @@ class EvaluationContext:
     """Outcome of the trial; None for a recorded trace."""
     departed_at: str | None = None
     """The step at which the work left the gold path for good; None where that is unknown."""
+    not_communicated: tuple[str, ...] = ()
+    """Texts that a right answer holds and the last one did not."""
     earlier: tuple[Evaluation, ...] = ()
     """The results of the evaluators before this one, for the same trace."""
     time_s: float | None = None

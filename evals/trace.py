@@ -142,6 +142,8 @@ class Utterance:
     speaker: str
     """`USER` for the user."""
     text: str
+    receiver: str = ""
+    """To whom, where the log says so."""
 
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)

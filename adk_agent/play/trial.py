@@ -398,6 +398,7 @@ class _Trial:
             expected_answer=played.expected_answer,
             outcome=self._outcome,
             departed_at=_departed_at(diagnosis),
+            not_communicated=() if diagnosis is None else diagnosis.not_communicated,
         )
         evaluators = deps.team_evaluators if self._watched else deps.evaluators
         evaluations = await evaluators.run(context)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from evals.attribution.model import Attribution, Candidate, Sign
-from evals.attribution.ranking import LLM_CONFIRMED, LLM_NAMED, ranked
+from evals.attribution.ranking import LLM_CONFIRMED, LLM_NAMED, ranked, shows_fault
 from evals.base import EvaluationContext
 from evals.judge.judgment import (
     Prose,
@@ -148,8 +148,10 @@ def combined(
     score = round(weight + (same.score if same is not None else 0.0), 4)
     candidate = named.model_copy(update={"signs": signs, "score": score})
     found = ranked([candidate, *others])
+    weak = found[0].signs[0].cue != "llm" and not shows_fault(found[0])
     return Attribution(
         candidates=found,
+        weak=weak,
         confirmed=hinge.would_be_right if found[0] is candidate else None,
         produced_by=produced_by,
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from evals.attribution import faults, hints
+from evals.attribution import answers, faults, hints
 from evals.attribution.model import Cue
 from evals.attribution.signs import Found
 from evals.attribution.turns import Log
@@ -19,27 +19,33 @@ from evals.attribution.turns import Log
 class _Cue:
     find: Callable[[Log], Iterator[Found]]
     weight: float
+    shows: bool = True
+    """True if it shows a fault by itself, and not only where one is likely."""
 
 
 CUES: Mapping[Cue, _Cue] = MappingProxyType(
     {
+        "no_answer": _Cue(find=faults.no_answer, weight=7.0),
+        "declined": _Cue(find=faults.declined, weight=5.5),
         "contradicts": _Cue(find=faults.contradicts, weight=5.0),
-        "no_answer": _Cue(find=faults.no_answer, weight=4.0),
+        "miscalculated": _Cue(find=answers.miscalculated, weight=5.0),
+        "lost_value": _Cue(find=answers.lost_value, weight=4.0),
         "departure": _Cue(find=faults.departure, weight=4.0),
+        "underived": _Cue(find=answers.underived, weight=3.5),
+        "astray": _Cue(find=answers.astray, weight=3.5),
         "unfounded": _Cue(find=faults.unfounded, weight=3.5),
-        "declined": _Cue(find=faults.declined, weight=3.0),
-        "wrong_value": _Cue(find=faults.wrong_value, weight=2.5),
-        "plan_gap": _Cue(find=hints.plan_gap, weight=2.0),
-        "new_values": _Cue(find=hints.new_values, weight=1.0),
-        "first_result": _Cue(find=hints.first_result, weight=0.6),
-        "rare_worker": _Cue(find=hints.rare_worker, weight=0.6),
-        "last_result": _Cue(find=hints.last_result, weight=0.3),
-        "invented": _Cue(find=hints.invented, weight=1.0),
-        "failing_run": _Cue(find=hints.failing_run, weight=0.2),
-        "unsure": _Cue(find=hints.unsure, weight=0.2),
+        "wrong_value": _Cue(find=answers.wrong_value, weight=2.5, shows=False),
+        "plan_gap": _Cue(find=hints.plan_gap, weight=2.0, shows=False),
+        "new_values": _Cue(find=hints.new_values, weight=1.0, shows=False),
+        "invented": _Cue(find=hints.invented, weight=1.0, shows=False),
+        "first_result": _Cue(find=hints.first_result, weight=0.6, shows=False),
+        "rare_worker": _Cue(find=hints.rare_worker, weight=0.6, shows=False),
+        "last_result": _Cue(find=hints.last_result, weight=0.3, shows=False),
+        "failing_run": _Cue(find=hints.failing_run, weight=0.2, shows=False),
+        "unsure": _Cue(find=hints.unsure, weight=0.2, shows=False),
     }
 )
-"""Every cue with its weight. Those at the top show a fault, those at the bottom where one is likely."""
+"""Every cue with its weight, the strongest first."""
 
 
 def signs_of(log: Log) -> Sequence[tuple[Cue, Found]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from evals.attribution.signs import INABILITY, STOP_WORDS, Found, excerpt_of, own_lines
+from evals.attribution.refusals import INABILITY, refusal_in
+from evals.attribution.signs import Found, excerpt_of, own_lines
 from evals.attribution.turns import Log, Turn
 from evals.attribution.values import (
     Known,
@@ -19,9 +19,6 @@ from evals.attribution.values import (
     words_of,
 )
 
-_ROUTINE = re.compile(r"\W*(?:nothing|none|no change)", re.IGNORECASE)
-MOST_WORDS = 40
-"""Wrong words of an answer whose first speaker is looked for."""
 MOST_CHECKED = 400
 """Values of one log whose calculation is looked for, a few milliseconds each."""
 
@@ -52,27 +49,21 @@ def no_answer(log: Log) -> Iterator[Found]:
 
 
 def declined(log: Log) -> Iterator[Found]:
-    """Find replies that decline, and those without a value where most others have some."""
-    replies = [
-        (at, turn) for at, turn in enumerate(log.turns) if turn.is_reply and turn.text.strip()
-    ]
-    empty = {
-        at for at, turn in replies if turn.kind == "reply" and not any(named_values(turn.text))
-    }
-    for at, turn in replies:
-        line = next(filter(INABILITY.search, own_lines(log, at)), None)
+    """Find replies that decline, or say that nothing is known."""
+    for at, turn in enumerate(log.turns):
+        if not turn.is_reply:
+            continue
+        line = refusal_in(turn.text) or next(filter(INABILITY.search, own_lines(log, at)), None)
         if line is not None:
             # Who has values to give declined only a part; an answer to the user without its parts
             # says so because somebody else did not deliver.
-            strength = 1.0 if at in empty else 0.3
-            reason = f"{turn.agent} says that it cannot do or does not know something."
-        elif at in empty and 2 * len(empty) < len(replies) and not _ROUTINE.match(turn.text):
-            strength = 0.75
-            reason = f"{turn.agent} gives no value, where {len(replies) - len(empty)} of "
-            reason += f"{len(replies)} replies give some."
-        else:
-            continue
-        yield Found(at=at, strength=strength, reason=reason, excerpt=excerpt_of(line or turn.text))
+            whole = refusal_in(turn.text) is not None or not numbers_in(turn.text)
+            yield Found(
+                at=at,
+                strength=0.3 if not whole else 0.7 if turn.kind == "answer" else 1.0,
+                reason=f"{turn.agent} says that it cannot do or does not know something.",
+                excerpt=excerpt_of(line),
+            )
 
 
 def contradicts(log: Log) -> Iterator[Found]:
@@ -92,7 +83,12 @@ def contradicts(log: Log) -> Iterator[Found]:
         for name, value in log.new_rows[at]:
             found = any(agrees(value, each) for each in tools.get(name, ()))
             others = (("its tool", tools), ("who told it", heard[turn.agent]))
-            for source, rows in (("the task", given), *(() if found else others)):
+            if turn.kind == "request" and not numbers_in(value):
+                continue  # what a request is for differs from the one before
+            # A figure may be asked for anew; who or what a request is about may not change.
+            asked = first_rows(row for row in named_values(turn.asked) if not numbers_in(row[1]))
+            sources = (("the request", asked), ("the task", given))
+            for source, rows in (*sources, *(() if found else others)):
                 known = rows.get(name)
                 if known and not any(agrees(value, each) for each in known):
                     yield Found(
@@ -107,6 +103,17 @@ def contradicts(log: Log) -> Iterator[Found]:
 
 
 def unfounded(log: Log) -> Iterator[Found]:
+    """Find values without a ground, where the task gave those to calculate with, as rows.
+
+    Elsewhere members are asked for what they alone know: a new value is what was asked for.
+    """
+    closed = any(numbers_in(value) for _, value in named_values(log.task))
+    for each in _groundless(log):
+        if closed:
+            yield each
+
+
+def _groundless(log: Log) -> Iterator[Found]:
     """Find named numbers and dates that nothing said before gives, or lets calculate.
 
     Sums explain a number less well than products, as many small numbers are one by chance. They do
@@ -141,30 +148,6 @@ def unfounded(log: Log) -> Iterator[Found]:
                 known.learn(value)
         if turn.kind not in ("message", "tool"):
             known.learn(turn.text)
-
-
-def wrong_value(log: Log) -> Iterator[Found]:
-    """Find the first to give, as the value of something, what is wrong in the last answer."""
-    if log.expected is None or log.answer is None:
-        return
-    # A number of the task is mostly a copy. A word of it, such as one of a question, may be wrong.
-    given = {word for word in words_of(log.task) if word[0].isdigit()}
-    right = {*words_of(log.expected), *given, *STOP_WORDS}
-    wrong = [word for word in dict.fromkeys(words_of(log.answer)) if word not in right]
-    replies = [at for at, turn in enumerate(log.turns) if turn.kind == "reply"]
-    for word in wrong[:MOST_WORDS]:
-        for at in replies:
-            turn = log.turns[at]
-            row = next((row for row in log.new_rows[at] if word in words_of(row[1])), None)
-            if row is not None:
-                yield Found(
-                    at=at,
-                    strength=1.0,
-                    reason=f"{turn.agent} was the first to give {word}, which stands in the last "
-                    "answer and not in the right one.",
-                    excerpt=excerpt_of(f"{row[0]}: {row[1]}"),
-                )
-                break
 
 
 def departure(log: Log) -> Iterator[Found]:

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from evals.attribution.signs import INABILITY, STOP_WORDS, Found, excerpt_of, own_lines
+from evals.attribution.refusals import INABILITY
+from evals.attribution.signs import STOP_WORDS, Found, excerpt_of, own_lines
 from evals.attribution.turns import Log
 from evals.attribution.values import marked_values, words_of
 
 _INVENTED = re.compile(
     r"\b(?:assum\w+|hypothetical\w*|placeholder\w*|mock\w*|simulat\w+|dummy|made[- ]up|"
-    r"for (?:the sake of|demonstration|illustration)|example data|estimated?|approximate\w*|"
+    r"for (?:the sake of|demonstration|illustration)|example data|"
     r"let['’]s say|suppose)\b",
     re.IGNORECASE,
 )
@@ -88,7 +89,7 @@ def invented(log: Log) -> Iterator[Found]:
     """Find turns whose own words say that data are assumed, mocked or estimated."""
     for at, turn in enumerate(log.turns):
         line = next(filter(_INVENTED.search, own_lines(log, at)), None)
-        if line is not None:
+        if line is not None and turn.kind != "request":
             yield Found(
                 at=at,
                 strength=1.0,
@@ -152,6 +153,9 @@ def rare_worker(log: Log) -> Iterator[Found]:
     turns = [(at, turn.agent) for at, turn in enumerate(log.turns) if turn.kind == "message"]
     counts = Counter(agent for _, agent in turns if agent != log.leader)
     rarest, times = min(counts.items(), key=lambda item: item[1])
+    others = sorted(count for agent, count in counts.items() if agent != rarest)
+    if not others or 2 * times > others[len(others) // 2]:
+        return  # all are asked alike
     at = next(at for at, agent in turns if agent == rarest)
     yield Found(
         at=at,

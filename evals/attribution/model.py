@@ -11,6 +11,10 @@ Cue = Literal[
     "declined",
     "unsure",
     "contradicts",
+    "miscalculated",
+    "underived",
+    "lost_value",
+    "astray",
     "unfounded",
     "wrong_value",
     "departure",
@@ -58,7 +62,9 @@ class Attribution(_Part):
     candidates: tuple[Candidate, ...] = ()
     """The most likely first, at most `MOST_CANDIDATES`."""
     reason: str | None = None
-    """Why no step can be named; None where there is a candidate."""
+    """Why no step can be named; None where one is. With weak candidates it stands beside them."""
+    weak: bool = False
+    """True if no sign of the first candidate shows a fault: it is only where to look first."""
     confirmed: bool | None = None
     """A model's answer to whether the outcome would have been right had the first step been right;
     None where no model was asked about it."""
@@ -66,14 +72,15 @@ class Attribution(_Part):
 
     @property
     def agent(self) -> str | None:
-        """Return the agent that most likely decided the outcome; None if not attributable."""
-        return self.candidates[0].agent if self.candidates else None
+        """Return the agent that decided the outcome; None if not attributable."""
+        return self.candidates[0].agent if self.candidates and not self.weak else None
 
     def sentences(self) -> tuple[str, ...]:
         """Return the candidates in words, the most likely first, or why there is none."""
         if not self.candidates:
             return (f"Not attributable: {self.reason}.",)
-        return tuple(
+        weak = (f"Not attributable: {self.reason}. Look first at:",) if self.weak else ()
+        return weak + tuple(
             f"{each.agent} at {each.step_id} (score {each.score:g}): {each.signs[0].reason}"
             for each in self.candidates
         )

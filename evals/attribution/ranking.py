@@ -15,12 +15,15 @@ FOLLOWS: Mapping[Cue, frozenset[Cue]] = {
     "declined": frozenset(("no_answer", "declined")),
     "unfounded": frozenset(("contradicts", "no_answer", "declined", "unfounded")),
     "wrong_value": frozenset(("contradicts", "no_answer", "declined", "unfounded", "wrong_value")),
+    "lost_value": frozenset(("no_answer", "declined", "lost_value")),
 }
 """Signs that also follow from another before them: what is calculated from a wrong value is wrong."""
 CONSEQUENCE = 0.25
 """The share of its weight that such a sign keeps."""
 LLM_CONFIRMED, LLM_NAMED = 6.0, 1.0
 """The weight of a step that a model names, and says that the outcome hung on it, or did not."""
+SHOWS = 2.0
+"""The least weight with which a sign shows a fault: less is left of what follows from another."""
 FULL = 0.7
 """The least strength of a sign that others can follow from."""
 
@@ -57,7 +60,15 @@ def attribute(
         _candidate(agent, step_id, of_step)
         for (_, agent, step_id), of_step in sorted(found.items(), key=lambda each: each[0])
     ]
-    return Attribution(candidates=ranked(candidates, most))
+    found_first = ranked(candidates, most)
+    weak = not shows_fault(found_first[0])
+    reason = "no step shows a fault, and some are only likelier than others" if weak else None
+    return Attribution(candidates=found_first, weak=weak, reason=reason)
+
+
+def shows_fault(candidate: Candidate) -> bool:
+    """Tell whether a sign of a step shows a fault, and not only where one is likely."""
+    return any(CUES[s.cue].shows and s.weight >= SHOWS for s in candidate.signs if s.cue != "llm")
 
 
 def ranked(candidates: Sequence[Candidate], most: int = MOST_CANDIDATES) -> tuple[Candidate, ...]:

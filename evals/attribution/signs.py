@@ -9,14 +9,6 @@ from evals.attribution.turns import Log
 from evals.attribution.values import MAX_CHARS
 
 _EXCERPT = 160
-INABILITY = re.compile(
-    r"\b(?:can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|won['’]t|will not|"
-    r"refus(?:e|es|ing) to|declin(?:e|es|ing) to|must (?:decline|refuse)|rather not|denied|"
-    r"do(?:es)? not have access|don['’]t have access|no answer|outside (?:my|our)|not my job|"
-    r"not (?:possible|allowed|permitted|available|found)|sorry|I (?:don['’]t|do not) know)\b",
-    re.IGNORECASE,
-)
-"""Words with which somebody says that something cannot be done, or is not known."""
 STOP_WORDS = frozenset(
     [
         "a",

@@ -6,15 +6,14 @@ the user and the tools say is *given*: nobody in the team answers for it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from evals.attribution.values import named_values
-from evals.trace import NOT_BELIEVED, USER, CallType, InteractionStep, Provenance, Trace, Utterance
+from evals.trace import NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
 
 MAX_TURNS = 5_000
 """Turns of one trace that are looked at."""
@@ -24,14 +23,6 @@ LEAST_LED = 8
 
 TurnKind = Literal["given", "tool", "request", "reply", "answer", "message"]
 """`answer`: the reply of the team to the outside. `message`: one of a log, in which each is alone."""
-
-# A prompt in which the framework AG2 hands the first speaker the task and its manager's plan.
-_BRIEFING = re.compile(
-    r"\A.*?# General Task\s(?P<task>.*?)\n#+ [^\n]*suggestions from manager(?P<plan>.*)\Z",
-    re.DOTALL | re.IGNORECASE,
-)
-_LAST_SECTION = re.compile(r"\n#+ Constraints[^\n]*\n(?:[ \t]*(?:[-*]|\d+\.)[^\n]*(?:\n|\Z)|\s)*")
-_EXECUTOR = re.compile(r"\bexit ?code\b|no code .{0,40} to execute", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +44,8 @@ class Turn:
     """Receiver of a request or a reply."""
     asked: str = ""
     """Request that a reply answers."""
+    heard: Sequence[str] = ()
+    """Replies to the calls that were made to answer it; only a reply has any."""
     plan: str = ""
     """A plan that was handed to the speaker with the task."""
 
@@ -76,8 +69,6 @@ class Log:
     """The last answer."""
     expected: str | None = None
     """The right answer; None where it is unknown."""
-    lacking: Sequence[str] = ()
-    """Texts that a right answer holds, and the last one does not."""
     departed_at: str | None = None
     """The step at which the work left the gold path, where that is known."""
 
@@ -142,7 +133,7 @@ def _walk(below: dict[str | None, list[InteractionStep]]) -> Iterator[Turn]:
                 error=step.error,
             )
         elif step.call_type is CallType.AGENT and done:
-            yield _reply(step, _ids_below(step, below))
+            yield _reply(step, below)
         elif step.call_type is CallType.AGENT:
             yield from _request(step)
             stack.append((step, True))
@@ -175,7 +166,8 @@ def _request(step: InteractionStep) -> Iterator[Turn]:
         )
 
 
-def _reply(step: InteractionStep, below: frozenset[str]) -> Turn:
+def _reply(step: InteractionStep, below: dict[str | None, list[InteractionStep]]) -> Turn:
+    called = (each for each in below.get(step.step_id, []) if each.call_type is CallType.AGENT)
     return Turn(
         step_id=step.step_id,
         agent=step.callee,
@@ -183,9 +175,10 @@ def _reply(step: InteractionStep, below: frozenset[str]) -> Turn:
         text=step.response_text or "",
         error=step.error,
         silent=_is_silent(step),
-        stands_over=below,
+        stands_over=_ids_below(step, below),
         hearer=step.caller,
         asked=step.request_text or "",
+        heard=[each.response_text for each in called if each.response_text],
     )
 
 
@@ -194,50 +187,3 @@ def _is_silent(step: InteractionStep) -> bool:
     if step.error is not None or (step.response_text or "").strip():
         return False
     return step.response_text is not None or step.provenance is Provenance.OBSERVED
-
-
-def turns_of_messages(messages: Sequence[Utterance]) -> list[Turn]:
-    """Return the turns of a log of messages, notes of a speaker to itself included."""
-    tools = _executors(messages)
-    found: list[Turn] = []
-    for message in messages[:MAX_TURNS]:
-        briefing = _BRIEFING.match(message.text) if not found else None
-        if briefing is not None:
-            task = briefing["task"].strip()
-            found.append(Turn(step_id=message.step_id, agent=USER, kind="given", text=task))
-            plan, own = _plan_and_own(briefing["plan"])
-            found.append(
-                Turn(
-                    step_id=message.step_id,
-                    agent=message.speaker,
-                    kind="message",
-                    text=own,
-                    plan=plan,
-                )
-            )
-            continue
-        kind: TurnKind = "given" if message.speaker == USER else "message"
-        if message.speaker in tools:
-            kind = "tool"
-        found.append(
-            Turn(step_id=message.step_id, agent=message.speaker, kind=kind, text=message.text)
-        )
-    return found
-
-
-def _plan_and_own(text: str) -> tuple[str, str]:
-    """Split a briefing into the manager's plan and what the speaker added below it."""
-    last = _LAST_SECTION.search(text)
-    return (text, "") if last is None else (text[: last.end()], text[last.end() :].strip())
-
-
-def _executors(messages: Iterable[Utterance]) -> set[str]:
-    """Return the speakers who only ever report how a program ran: tools, not agents."""
-    said: dict[str, list[str]] = defaultdict(list)
-    for message in messages:
-        said[message.speaker].append(message.text)
-    return {
-        speaker
-        for speaker, texts in said.items()
-        if all(_EXECUTOR.search(text[:200]) for text in texts)
-    }

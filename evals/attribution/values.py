@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 
@@ -13,7 +14,7 @@ MAX_CHARS = 20_000
 MAX_NUMBERS = 120
 """With more numbers at hand nearly everything can be calculated, so nothing is told from it."""
 
-_NUMBER = re.compile(r"(?<![\w.])\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?(?!\w|-\w)")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 # What prose marks as a value: bold, quoted, capitalised words, and numbers.
 _MARKED = re.compile(
@@ -35,11 +36,24 @@ def marked_values(text: str) -> list[str]:
 
 
 def named_values(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the rows `name: value` of a text, with the name in lower case."""
+    """Yield the rows `name: value` of a text or of a JSON object, with the name in lower case."""
+    if text.lstrip().startswith("{"):
+        yield from _json_rows(text)
+        return
     for line in re.split(r"\n|;\s", text[:MAX_CHARS]):
         row = _ROW.fullmatch(line)
         if row is not None:
             yield row[1].lower(), row[2]
+
+
+def _json_rows(text: str) -> Iterator[tuple[str, str]]:
+    try:
+        given = json.loads(text[:MAX_CHARS])
+    except ValueError:
+        return
+    for name, value in given.items() if isinstance(given, dict) else ():
+        if isinstance(value, str | int | float) and str(value).strip():
+            yield name.lower(), str(value)
 
 
 def numbers_in(text: str) -> list[float]:
@@ -127,6 +141,30 @@ def _is_sum(number: float, known: set[float]) -> bool:
         return True
     pieces = {float(math.ceil(each)) for each in known if 0 < each <= 100}
     return any(_cents(number - a * b) in known for a in known for b in pieces)
+
+
+def is_calculated(number: float, given: Sequence[float]) -> bool:
+    """Tell whether a number is a given one or their sum, or follows from two or three of them."""
+    if any(_is_near(abs(number), abs(each)) for each in (*given, sum(given))):
+        return True
+    pairs = [
+        each
+        for at, a in enumerate(given)
+        for b in given[at + 1 :]
+        for each in (a + b, a - b, a * b, *(_shares(a, b)), *(_shares(b, a)))
+    ]
+    third = (
+        each for pair in pairs for c in given for each in (pair - c, pair + c, *_quotient(pair, c))
+    )
+    return any(_is_near(abs(number), abs(each)) for each in (*pairs, *third))
+
+
+def _shares(a: float, b: float) -> tuple[float, ...]:
+    return (a * b / 100, a * (100 - b) / 100, a * (100 + b) / 100, *_quotient(a, b))
+
+
+def _quotient(a: float, b: float) -> tuple[float, ...]:
+    return (a / b,) if b else ()
 
 
 def agrees(one: str, other: str) -> bool:

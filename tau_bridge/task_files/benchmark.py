@@ -229,9 +229,9 @@ class TaskFileBenchmark(Benchmark):
         self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
     ) -> Diagnosis | None:
         """Name the checks that do not hold, and how the agent wrote."""
-        del ref, trace
+        del trace
         state: _State = played.state
-        return diagnose(result, state.dialogue)
+        return diagnose(result, state.dialogue, self._task(ref).expect)
 
     async def reference(
         self, ref: TaskRef, name: str, *, seed: int, max_steps: int

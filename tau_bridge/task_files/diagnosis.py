@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evals.diagnosis.behaviour import Behaviour, Call, Reply, Turn, refusal
@@ -11,6 +11,8 @@ from evals.diagnosis.model import Diagnosis, FailureKind
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, unmet
 from evals.outcome import TaskResult
 from tau_bridge.messages import AssistantMessage, UserMessage
+from tau_bridge.task_files.checks import Expectation
+from tau_bridge.task_files.texts import stands_in
 from tau_bridge.tool_dialogue import Dialogue
 
 _KINDS: Final[tuple[tuple[str, FailureKind], ...]] = (
@@ -24,9 +26,28 @@ _KINDS: Final[tuple[tuple[str, FailureKind], ...]] = (
 """The first words of a check's description, and the kind of failure that it shows."""
 
 
-def diagnose(result: TaskResult, dialogue: Dialogue) -> Diagnosis:
+def diagnose(
+    result: TaskResult, dialogue: Dialogue, checks: Sequence[Expectation] = ()
+) -> Diagnosis:
     """Explain a conversation by the checks that do not hold, and by how the agent went about it."""
-    return diagnosis_of([*_ways(dialogue), *_checks(result)])
+    suspicions = [*_ways(dialogue), *_checks(result)]
+    return diagnosis_of(suspicions, not_communicated=_not_said(dialogue, checks))
+
+
+def _not_said(dialogue: Dialogue, checks: Sequence[Expectation]) -> list[str]:
+    """Return the texts that every right answer holds, and no answer held."""
+    found: list[str] = []
+    for check in checks:
+        alone = check
+        while alone.kind in ("any", "all") and len(alone.value) == 1:
+            alone = alone.value[0]
+        if alone.kind == "contains":
+            found += [
+                text
+                for text in alone.value
+                if not any(stands_in(said, text) for said in dialogue.answers)
+            ]
+    return found
 
 
 def _checks(result: TaskResult) -> Iterator[Suspicion]:

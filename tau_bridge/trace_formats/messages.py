@@ -99,9 +99,16 @@ def utterances_of(messages: Sequence[Any]) -> tuple[Utterance, ...]:
         speaker = named["speaker"] if named else written
         if written.lower() not in _INSTRUCTIONS:
             by_user = speaker.lower() in _USERS
-            step_id, text = _step_id(place), _text(given["content"])
+            directed = _DIRECTED.fullmatch(written)
+            named_to = next((v for key in _RECEIVERS if isinstance(v := given.get(key), str)), "")
+            receiver = directed["receiver"] if directed else named_to
             found.append(
-                Utterance(step_id=step_id, speaker=USER if by_user else speaker, text=text)
+                Utterance(
+                    step_id=_step_id(place),
+                    speaker=USER if by_user else speaker,
+                    text=_text(given["content"]),
+                    receiver=USER if receiver.lower() in _USERS else receiver,
+                )
             )
     return tuple(found)
 

@@ -219,3 +219,98 @@ def test_planted_faults_in_bundled_teams_are_found(reports):
     assert len(found) > 40
     assert sum(case.agent_right for case in found) >= 0.9 * len(found)
     assert sum(case.step_right for case in found) >= 0.8 * len(found)
+
+
+def called(*exchanges, task="How much is it in all?", answer="It is 60.", expected=None):
+    """A chat in which a lead asks one worker after the other."""
+    lines = [(USER, task)]
+    for worker, asked, said in exchanges:
+        lines += [("lead", asked), (worker, said)]
+    context = chat(*lines, ("lead", answer))
+    return replace(context, answer=answer, expected_answer=expected)
+
+
+PARTS = (
+    ("hotels", "What is the hotel in Oslo?", "The hotel in Oslo is 30."),
+    ("flights", "What is the flight to Oslo?", "The flight to Oslo is 20."),
+    ("taxes", "What is the tax in Oslo?", "The tax in Oslo is 10."),
+)
+
+
+def with_reply(number, said):
+    worker, asked, _ = PARTS[number]
+    return (*PARTS[:number], (worker, asked, said), *PARTS[number + 1 :])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Declined.",
+        "n/a",
+        "unknown",
+        "No access.",
+        "I have no record of that.",
+        "That is outside of what I am able to do.",
+        '{"status": "error", "message": "not authorised"}',
+        '{"error": "unable to process the request"}',
+        '{"status": "unavailable"}',
+        '{"result": null, "note": "see above"}',
+    ],
+)
+def test_a_short_refusal_in_a_chat_of_calls_is_laid_at_its_message(said):
+    assert first(called(*with_reply(1, said))) == ("flights", "message-4", "declined")
+
+
+def test_an_empty_message_in_a_chat_of_calls_is_the_strongest_sign():
+    assert first(called(*with_reply(2, ""))) == ("taxes", "message-6", "no_answer")
+
+
+def test_a_reply_about_others_than_it_was_asked_for_is_found():
+    said = "The cabin on the Aurora to Gdansk is 20."
+    assert first(called(*with_reply(1, said))) == ("flights", "message-4", "astray")
+
+
+def test_a_sum_that_is_wrong_is_laid_at_who_was_asked_for_it():
+    sums = ("adder", "12 + 30", "52")
+    assert first(called(*PARTS, sums)) == ("adder", "message-8", "miscalculated")
+
+
+def test_a_right_sum_and_a_code_with_hyphens_are_no_signs():
+    asked = (("adder", "12 + 30", "42"), ("ledger", "Fee of account 12-30?", "The fee is 5."))
+    assert attribute(log_of(called(*PARTS, *asked))).weak
+
+
+def test_who_was_handed_the_right_value_and_passed_on_another_is_named():
+    audit = ("auditor", "May I say 60?", "You may say 600.")
+    context = called(*PARTS, audit, answer="It is 600.", expected="60")
+    assert first(context) == ("auditor", "message-8", "lost_value")
+
+
+def test_a_figure_that_does_not_follow_from_what_was_heard_is_found():
+    steps = (
+        step(0, "lead", "north", "Sum of the north?", "The north has 300."),
+        step(1, "north", "east", "Stock of east?", "East has 61.", parent_step_id="s0"),
+        step(2, "north", "west", "Stock of west?", "West has 46.", parent_step_id="s0"),
+    )
+    context = EvaluationContext(trace=Trace(trace_id="t", steps=steps))
+    assert first(context) == ("north", "s0", "underived")
+
+
+def test_a_team_without_a_fault_gets_no_name_and_says_where_to_look():
+    found = attribute(log_of(called(*PARTS, expected="75")))
+    assert found.agent is None
+    assert found.weak
+    assert found.candidates
+    assert found.sentences()[0].startswith("Not attributable: no step shows a fault")
+
+
+def test_an_estimate_that_was_asked_for_is_not_made_up():
+    found = called(("valuer", "What is the damage estimated at?", "It is estimated at 900."))
+    signs = [sign.cue for each in attribute(log_of(found)).candidates for sign in each.signs]
+    assert "invented" not in signs
+
+
+def test_the_only_text_that_a_right_answer_lacks_counts_as_the_right_value():
+    audit = ("auditor", "May I say 60?", "You may say 600.")
+    context = called(*PARTS, audit, answer="It is 600.")
+    assert first(replace(context, not_communicated=("60",)))[2] == "lost_value"

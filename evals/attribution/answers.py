@@ -1,0 +1,236 @@
+"""Cues from a reply beside what it answers: calculated wrongly, lost on the way, about something else. Pure."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from evals.attribution.refusals import refusal_in
+from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
+from evals.attribution.turns import Log, Turn
+from evals.attribution.values import MAX_CHARS, is_calculated, named_values, numbers_in, words_of
+
+# A minus or a slash without blanks rather joins the parts of a code, a date or a range.
+_EXPRESSION = re.compile(
+    r"(?<![\w.-])[(]*-?\d[\d.]*(?:[\s)]*(?:[+*×÷]|\s[-/x]\s)[\s(]*-?\d[\d.]*)+[)]*(?![\w-])"
+)
+_OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+MOST_OTHER_WORDS = 8
+"""Words beside a calculation, up to which a request asks for its result and for nothing else."""
+# A name: words with a capital letter, inside a sentence.
+_NAME = re.compile(r"(?<=[\w,;'’)] )[A-Z][a-z]\w+(?:[ -][A-Z][a-z]\w+)*")
+_CODE = re.compile(r"```|\bdef \w+\(|\breturn \w|[{;]\s*\n")
+_ASKS_NAME = re.compile(r"\b(?:who|whom|whose|where|when|at which|names?)\b", re.IGNORECASE)
+MOST_WORDS = 40
+"""Wrong words of an answer whose first speaker is looked for."""
+MOST_INPUTS = 10
+"""With more figures at hand nearly everything can be calculated."""
+LEAST_WORDS = 5
+"""Words from which on a reply says what it is about."""
+OFFERED = 2
+"""Commas from which on a text lists values to choose from."""
+STEM = 4
+"""Letters by which words are the same."""
+RARE = 1 / 3
+"""Share of the replies of a team up to which something in them is out of the ordinary."""
+
+
+def miscalculated(log: Log) -> Iterator[Found]:
+    """Find replies to a request for one calculation that do not hold its result."""
+    for at, turn in _replies(log):
+        asked = _calculation(turn.asked)
+        if asked is None or not numbers_in(turn.text):
+            continue
+        expression, result = asked
+        given = [sign * n for n in numbers_in(turn.text) for sign in (1, -1)]
+        if not any(abs(result - each) < 0.0051 for each in given):
+            yield Found(
+                at=at,
+                strength=1.0,
+                reason=f"{turn.agent} was asked for {expression}, which is {result:g}, and gives "
+                "something else.",
+                excerpt=excerpt_of(turn.text),
+            )
+
+
+def lost_value(log: Log) -> Iterator[Found]:
+    """Find replies without the right value, though their speaker had been given it."""
+    if not log.expected or _holds(log.task, log.expected):
+        return
+    for at, turn in _replies(log, answers=True):
+        if not turn.text.strip() or _holds(turn.text, log.expected):
+            continue
+        # One of several that are offered is not given yet.
+        told = [each for each in turn.heard[-1:] if each.count(", ") < OFFERED]
+        above = any(_holds(each, log.expected) for each in told)
+        asked = turn.kind == "reply" and _holds(turn.asked, log.expected)
+        if above or asked:
+            source = "was told" if above else "was handed"
+            yield Found(
+                at=at,
+                strength=1.0,
+                reason=f"{turn.agent} {source} {excerpt_of(log.expected)!r}, which is right, and "
+                "does not give it.",
+                excerpt=excerpt_of(turn.text),
+            )
+
+
+def wrong_value(log: Log) -> Iterator[Found]:
+    """Find who brought what is wrong in the last answer into the work.
+
+    What follows from what its speaker was given, an earlier step has to answer for.
+    """
+    if log.expected is None or log.answer is None:
+        return
+    given = set(words_of(log.task))
+    right = {*words_of(log.expected), *STOP_WORDS}
+    wrong = [word for word in dict.fromkeys(_values(log.answer)) if word not in right]
+    if numbers_in(log.expected):
+        wrong = [word for word in wrong if word[0].isdigit()]
+    for word in [each for each in wrong if each not in given][:MOST_WORDS]:
+        for at, turn in _replies(log):
+            if word not in words_of(turn.text):
+                continue
+            inputs = (turn.asked, *turn.heard)
+            if any(word in words_of(text) for text in inputs):
+                continue
+            numbers = [number for text in inputs for number in numbers_in(text)]
+            derived = len(numbers) > 1 and all(is_calculated(n, numbers) for n in numbers_in(word))
+            yield Found(
+                at=at,
+                strength=0.2 if derived and numbers_in(word) else 1.0,
+                reason=f"{turn.agent} was the first to give {word}, which stands in the last "
+                "answer and not in the right one.",
+                excerpt=excerpt_of(turn.text),
+            )
+            break
+
+
+def underived(log: Log) -> Iterator[Found]:
+    """Find replies whose figure does not follow from those that their speaker had asked for.
+
+    Neither from those of a request that hands over nothing but figures.
+    """
+    for at, turn in _replies(log):
+        heard = [number for text in turn.heard for number in numbers_in(text)]
+        rows = [value for _, value in named_values(turn.asked) if numbers_in(value)]
+        if _CODE.search(turn.asked):
+            continue  # what a program gives, it takes more than arithmetic to tell
+        handed = len(rows) > 1 or (heard and len(heard) <= 2 * len(turn.heard))
+        given = [*heard, *numbers_in(turn.asked)]
+        own = [number for number in numbers_in(turn.text) if number not in given]
+        if own and len(given) > 1 and len(given) + len(own) <= MOST_INPUTS:
+            *others, last = own
+            if not is_calculated(last, [*given, *others]):
+                yield Found(
+                    at=at,
+                    strength=1.0 if handed else 0.4,
+                    reason=f"{turn.agent} gives {last:g}, which does not follow from what it was "
+                    "told.",
+                    excerpt=excerpt_of(turn.text),
+                )
+
+
+def astray(log: Log) -> Iterator[Found]:
+    """Find replies about others than they were asked for, where most replies keep to theirs.
+
+    They bring up names that nobody had mentioned, or share no word with the question. A question
+    for a name or a place is answered by a new one.
+    """
+    replies = [
+        (at, turn)
+        for at, turn in _replies(log)
+        if turn.asked and turn.text.strip() and refusal_in(turn.text) is None
+    ]
+    names = {
+        at: [] if _ASKS_NAME.search(turn.asked) else _strange_names(log, turn)
+        for at, turn in replies
+    }
+    for strange, what in (
+        ({at for at in names if names[at]}, "speaks of {}, which nobody had mentioned"),
+        (
+            {at for at, turn in replies if not _shares_word(turn)},
+            "takes up no word of the question",
+        ),
+    ):
+        if len(replies) < 3 or len(strange) > max(1, RARE * len(replies)):
+            continue
+        for at in sorted(strange):
+            turn = log.turns[at]
+            yield Found(
+                at=at,
+                strength=1.0 if names[at] else 0.4,
+                reason=f"{turn.agent} {what.format(', '.join(names[at][:3]))}, unlike "
+                f"{len(replies) - len(strange)} of {len(replies)} replies.",
+                excerpt=excerpt_of(turn.text),
+            )
+
+
+def _shares_word(turn: Turn) -> bool:
+    """Tell whether a reply takes up a word of its question, whatever its ending."""
+    asked, said = (
+        {word[:STEM] for word in words_of(text) if len(word) >= STEM or word[0].isdigit()}
+        - STOP_WORDS
+        for text in (turn.asked, turn.text)
+    )
+    return not asked or bool(asked & said) or len(words_of(turn.text)) < LEAST_WORDS
+
+
+def _strange_names(log: Log, turn: Turn) -> list[str]:
+    known = set(words_of(" ".join((turn.asked, log.task, *turn.heard, *log.agents))))
+    names = _NAME.findall(turn.text[:MAX_CHARS])
+    return [name for name in dict.fromkeys(names) if not set(words_of(name)) & known]
+
+
+def _replies(log: Log, *, answers: bool = False) -> Iterator[tuple[int, Turn]]:
+    for at, turn in enumerate(log.turns):
+        if turn.kind == "reply" or (answers and turn.kind == "answer"):
+            yield at, turn
+
+
+def _calculation(asked: str) -> tuple[str, float] | None:
+    """Return the one calculation that is asked for, and its result."""
+    found = [each.strip() for each in _EXPRESSION.findall(asked[:400])]
+    rest = _EXPRESSION.sub(" ", asked)
+    if len(found) != 1 or numbers_in(rest) or len(words_of(rest)) > MOST_OTHER_WORDS:
+        return None
+    text = re.sub("[x×]", "*", found[0]).replace("÷", "/")
+    try:
+        return found[0], _value(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError):
+        return None
+
+
+def _value(node: ast.expr) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+    raise ValueError("no simple calculation")
+
+
+def _holds(text: str, value: str) -> bool:
+    """Tell whether a text holds a value as whole words."""
+    wanted = r"\s+".join(map(re.escape, value.split()))
+    with contextlib.suppress(ValueError):
+        return float(value) in numbers_in(text)
+    return (
+        re.search(rf"(?<![\w.]){wanted}(?!\w|[.,]\d)", text[:MAX_CHARS], re.IGNORECASE) is not None
+    )
+
+
+def _values(answer: str) -> list[str]:
+    """Return what an answer gives: its numbers and names."""
+    found = re.findall(r"[^\W_]+(?:[.@'-][^\W_]+)*", answer)
+    marked = [word.lower() for word in found if word[0].isdigit() or word[0].isupper()]
+    return marked or [word.lower() for word in found]
