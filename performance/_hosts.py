@@ -110,8 +110,9 @@ class Host:
 
     def _end(self):
         if self._init is not None:
-            self._init.kill()
-            self._init.wait()
+            for inside in children(self._init.pid):
+                os.kill(inside, signal.SIGKILL)  # the first process takes all others with it
+            self._init.wait(30)
             self._init.stdout.close()
             self._init = None
 

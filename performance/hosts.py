@@ -22,12 +22,13 @@ import argparse
 import contextlib
 import json
 import os
+import secrets
+import shutil
 import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from _hosts import LabError, check_that_hosts_can_be_made, network, until
@@ -61,7 +62,7 @@ def write_tasks(folder):
         tasks.append(
             {
                 "id": f"task_{number}",
-                "user_scenario": {"instructions": f"Create a task called {title} for user_1."},
+                "user_scenario": {"instructions": f"Create a new task called '{title}' for user_1."},
                 "evaluation_criteria": {"actions": [action], "reward_basis": ["DB"]},
             }
         )
@@ -83,7 +84,8 @@ class Lab:
             **os.environ,
             "TAU2_DATA_DIR": str(folder / "data"),
             "RAY_ADDRESS": "",
-            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_MODE": "token",  # or whoever reaches a cluster may run programs on it
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "PYTHONPATH": str(REPOSITORY),
         }
 
@@ -92,7 +94,13 @@ class Lab:
         words = ("reference", "--host", agent.address, "--port", AGENT_PORT)
         log = (agent.folder / "agent.log").open("w")
         process = agent.start(
-            sys.executable, "-m", "purple_agent", *words, env=self.environment, stdout=log, stderr=log
+            sys.executable,
+            "-m",
+            "purple_agent",
+            *words,
+            env=self.environment,
+            stdout=log,
+            stderr=log,
         )
         card = f"http://{agent.address}:{AGENT_PORT}/.well-known/agent-card.json"
         code = f"import urllib.request as u; u.urlopen({card!r}, timeout=2)"
@@ -147,8 +155,13 @@ class Lab:
         request = {"participants": {"agent": agent}, "config": config}
         return self.greenroom("run", json.dumps(request), "--yes", executor=executor)
 
+    def forget(self):
+        """Remove the runs before."""
+        shutil.rmtree(self.results, ignore_errors=True)
+
     def newest_run(self):
-        return max(self.results.glob("*/manifest.json"), default=None)
+        """The folder of the run; None before it has one."""
+        return max((path.parent for path in self.results.glob("*/manifest.json")), default=None)
 
     def recorded(self, run):
         """How many trials are on disk."""
@@ -157,17 +170,6 @@ class Lab:
 
     def said(self):
         return (self.driver.folder / "err.txt").read_text().strip()
-
-
-@dataclass
-class Ended:
-    """What became of a scenario."""
-
-    code: int = 0
-    wall_s: float = 0.0
-    driver_cpu_s: float = 0.0
-    notes: list = field(default_factory=list)
-    wrong: list = field(default_factory=list)
 
 
 def trials_of(run):
@@ -198,12 +200,12 @@ def wrong_with(run, expected):
         wrong.append(f"{doubled} trials finished twice")
     if open_ := sum(not results for results in finished.values()):
         wrong.append(f"{open_} trials failed")
-    differing = [
-        key for key in found if finished[key] and finished[key][-1] != expected[key][0]
-    ]
+    differing = [key for key in found if finished[key] and finished[key][-1] != expected[key][0]]
     if differing:
         key = differing[0]
-        wrong.append(f"{len(differing)} trials differ: {key}: {finished[key][-1]} {expected[key][0]}")
+        wrong.append(
+            f"{len(differing)} trials differ: {key}: {finished[key][-1]} {expected[key][0]}"
+        )
     report = json.loads((run / "report.json").read_text())
     rows = Counter((row["task_id"], row["trial"]) for row in report["trials"])
     if len(rows) != len(expected) or max(rows.values()) > 1:
@@ -211,38 +213,208 @@ def wrong_with(run, expected):
     return wrong
 
 
-def finish(process, within_s):
-    """Wait for a process: exit code and CPU seconds; None where it hangs."""
-    ends = time.monotonic() + within_s
-    while time.monotonic() < ends:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if pid:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return process.returncode, usage.ru_utime + usage.ru_stime
-        time.sleep(0.1)
-    return None, 0.0
+class Program:
+    """A command of greenroom that runs, and what is seen of it from outside."""
+
+    def __init__(self, lab, process):
+        self.code = None
+        self.cpu_s = 0.0
+        self.longest_s = 0.0
+        """The longest time without a new trial on disk."""
+        self.process = process
+        self._lab = lab
+        self._began_s = self._grew_s = time.monotonic()
+        self._count = 0
+        self.history = []
+        """Pairs of seconds and trials on disk."""
+
+    @property
+    def seconds(self):
+        return time.monotonic() - self._began_s
+
+    def look(self):
+        """Look at it, and at what it has written; tell whether it has ended."""
+        if self.code is None:
+            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+            if pid:
+                self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.cpu_s = usage.ru_utime + usage.ru_stime
+        run = self._lab.newest_run()
+        count = self._lab.recorded(run) if run else 0
+        if count != self._count:
+            if self._count:
+                self.longest_s = max(self.longest_s, time.monotonic() - self._grew_s)
+            self._count, self._grew_s = count, time.monotonic()
+            self.history.append((round(self.seconds, 1), count))
+        return self.code is not None
+
+    def until_played(self, share):
+        """Wait until a share of the trials is on disk."""
+        until(lambda: self.look() or self._count >= share * self._lab.trials, 600, "too few trials")
+        if self.code is not None and self._count < self._lab.trials:
+            raise RuntimeError(f"it ended with {self.code}: {self._lab.said()[-800:]}")
+
+    def until_ended(self, bound_s):
+        """Wait until it ends; tell whether it did."""
+        with contextlib.suppress(TimeoutError):
+            until(self.look, bound_s, "it hangs")
+            return True
+        self.process.kill()
+        self._lab.driver.kill("python")
+        self.process.wait()
+        return False
+
+    def wait(self, seconds):
+        """Let it go on for a while."""
+        with contextlib.suppress(TimeoutError):
+            until(self.look, seconds, "")
 
 
-def started(lab, process, share):
-    """The folder of the run, once a share of its trials is on disk."""
-    def begun():
-        if process.poll() is not None:
-            raise RuntimeError(f"the run ended with {process.returncode}: {lab.said()[-800:]}")
-        return lab.newest_run()
-
-    run = until(begun, 240, "the run did not begin").parent
-    until(lambda: begun() and lab.recorded(run) >= share * lab.trials, 600, "too slow")
-    return run
+def undisturbed(lab, program):
+    """Nothing happens."""
 
 
-def stall(lab, run, process):
-    """The longest time without a new trial while the process runs, until it ends."""
-    longest, last, count = 0.0, time.monotonic(), lab.recorded(run)
-    while process.poll() is None:
-        now = lab.recorded(run)
-        if now != count:
-            longest, last, count = max(longest, time.monotonic() - last), time.monotonic(), now
-        elif time.monotonic() - last > BOUND_S:
-            break
-        time.sleep(0.2)
-    return max(longest, time.monotonic() - last)
+def cut(lab, program):
+    lab.hosts["worker1"].cut()
+
+
+def blink(lab, program):
+    lab.hosts["worker1"].cut()
+    program.wait(15)
+    lab.hosts["worker1"].restore()
+
+
+def back(lab, program):
+    lab.hosts["worker1"].cut()
+    program.wait(100)
+    lab.hosts["worker1"].restore()
+
+
+def off(lab, program):
+    lab.hosts["worker1"].power_off()
+
+
+def head(lab, program):
+    for name in ("gcs_server", "raylet"):
+        if not lab.hosts["head"].kill(name):
+            raise RuntimeError(f"the head has no {name}")
+
+
+def headoff(lab, program):
+    lab.hosts["head"].power_off()
+
+
+def driver(lab, program):
+    lab.driver.kill("python")
+
+
+SCENARIOS = (undisturbed, cut, blink, back, off, head, headoff, driver)
+RESUMED = {head: {3}, headoff: {3}, driver: {-signal.SIGKILL, 128 + signal.SIGKILL}}
+"""How the run ends that is to be resumed; the others have to end by 0."""
+
+
+def play(lab, scenario, expected, bound_s, *, verbose):
+    """Play one scenario; its row, and what was wrong."""
+    lab.forget()
+    lab.start_ray()
+    program, wrong = Program(lab, lab.run()), []
+    program.until_played(0.3)
+    memory_mb = sum(lab.hosts[name].memory_mb() for name in NAMES[:-1])
+    at_s = program.seconds
+    scenario(lab, program)
+    if not program.until_ended(bound_s):
+        wrong.append(f"hangs: not ended {bound_s:g} s after {at_s:.0f} s")
+    run = lab.newest_run()
+    row = [program.seconds, program.longest_s, program.cpu_s, memory_mb, program.code]
+    allowed = RESUMED.get(scenario, {0})
+    if program.code not in allowed:
+        wrong.append(f"exit code {program.code}: {lab.said()[-1500:]}")
+    if scenario in RESUMED:
+        before = trials_of(run)
+        print(f"  on disk {len(before)}: {lab.said()[-600:]}", flush=True)
+        if scenario is driver:
+            wrong += leftovers(lab)
+        else:
+            lab.end_ray()
+            lab.start_ray()
+        resumed = Program(lab, lab.greenroom("resume", run.name))
+        if not resumed.until_ended(bound_s + 120):
+            wrong.append("the resumed run hangs")
+        if resumed.code != 0:
+            wrong.append(f"resume: exit code {resumed.code}: {lab.said()[-1500:]}")
+    wrong += wrong_with(run, expected)
+    if verbose:
+        steps = [step for n, step in enumerate(program.history) if n % 40 == 0]
+        print(f"  disturbed after {at_s:.0f} s; {steps} {program.history[-1]}", flush=True)
+    lab.end_ray()
+    return row, wrong
+
+
+def leftovers(lab):
+    """What is left of a driver that was killed."""
+
+    def playing():
+        hosts = [lab.hosts[name] for name in ("worker1", "worker2")]
+        return [pid for host in hosts for pid in host.pids("ray::RemoteWorker")]
+
+    try:
+        began_s = time.monotonic()
+        until(lambda: not playing(), GONE_S, "workers are left")
+        print(f"  its workers were gone after {time.monotonic() - began_s:.1f} s", flush=True)
+    except TimeoutError:
+        return [f"{len(playing())} workers are left {GONE_S} s after their driver was killed"]
+    return []
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    names = [each.__name__ for each in SCENARIOS]
+    parser.add_argument("scenario", nargs="*", choices=[*names, []], help="default: all")
+    parser.add_argument("--trials", type=int, default=2_000, help=f"a multiple of {TASKS}")
+    parser.add_argument("--verbose", action="store_true", help="print when trials ended")
+    options = parser.parse_args()
+    try:
+        check_that_hosts_can_be_made()
+    except LabError as error:
+        print(f"hosts.py: {error}", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    broken = 0
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:  # hosts have a /tmp of their own
+        folder = Path(name)
+        write_tasks(folder / "data")
+        with network(NAMES, folder) as hosts:
+            lab = Lab(hosts, folder, options.trials)
+            lab.serve_agent()
+            alone = Program(lab, lab.run("local"))
+            alone.until_ended(1800)
+            if alone.code != 0:
+                raise RuntimeError(f"one process ended with {alone.code}: {lab.said()[-800:]}")
+            expected = trials_of(lab.newest_run())
+            print(f"rewards {Counter(r[0][1] for r in expected.values())}")
+            print(f"{'':<12}{'wall s':>8}{'stall s':>9}{'CPU s':>8}{'MB':>7}{'exit':>6}  wrong")
+            row("one process", [alone.seconds, alone.longest_s, alone.cpu_s, 0, 0], [])
+            for each in SCENARIOS:
+                if options.scenario and each.__name__ not in options.scenario:
+                    continue
+                figures, wrong = play(
+                    lab, each, expected, alone.seconds + BOUND_S, verbose=options.verbose
+                )
+                row(each.__name__, figures, wrong)
+                broken += bool(wrong)
+    return 1 if broken else 0
+
+
+def row(name, figures, wrong):
+    wall_s, stall_s, cpu_s, memory_mb, code = figures
+    print(
+        f"{name:<12}{wall_s:>8.1f}{stall_s:>9.1f}{cpu_s:>8.1f}{memory_mb:>7.0f}{code!s:>6}  "
+        f"{'; '.join(wrong) or 'nothing'}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
