@@ -93,15 +93,24 @@ class Host:
             # a shell that waits collects orphans, as the first process of a system has to
             "while :; do sleep 1000 & wait; done"
         )
-        isolated = ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        isolated = [
+            "unshare",
+            "--mount",
+            "--uts",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+        ]
         self._init = subprocess.Popen(
             ["ip", "netns", "exec", self._namespace, *isolated, "sh", "-c", boot],
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             preexec_fn=die_with_parent,
         )
-        if self._init.stdout.readline() != "up\n":
-            raise LabError(f"the host {self.name} did not start: namespaces are not allowed here")
+        if (said := self._init.stdout.readline()) != "up\n":
+            raise LabError(f"the host {self.name} did not start: {said.strip()}")
 
     def power_off(self):
         """End all its processes at once, without a word to anybody."""

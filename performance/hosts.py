@@ -62,7 +62,9 @@ def write_tasks(folder):
         tasks.append(
             {
                 "id": f"task_{number}",
-                "user_scenario": {"instructions": f"Create a new task called '{title}' for user_1."},
+                "user_scenario": {
+                    "instructions": f"Create a new task called '{title}' for user_1."
+                },
                 "evaluation_criteria": {"actions": [action], "reward_basis": ["DB"]},
             }
         )
@@ -305,6 +307,8 @@ def headoff(lab, program):
 
 
 def driver(lab, program):
+    if not playing(lab):
+        raise RuntimeError("no worker was playing")
     lab.driver.kill("python")
 
 
@@ -350,19 +354,21 @@ def play(lab, scenario, expected, bound_s, *, verbose):
     return row, wrong
 
 
+def playing(lab):
+    """The processes that play trials."""
+    hosts = [lab.hosts[name] for name in ("worker1", "worker2")]
+    return [pid for host in hosts for pid in host.pids("ray::RemoteWorker")]
+
+
 def leftovers(lab):
     """What is left of a driver that was killed."""
 
-    def playing():
-        hosts = [lab.hosts[name] for name in ("worker1", "worker2")]
-        return [pid for host in hosts for pid in host.pids("ray::RemoteWorker")]
-
     try:
         began_s = time.monotonic()
-        until(lambda: not playing(), GONE_S, "workers are left")
+        until(lambda: not playing(lab), GONE_S, "workers are left")
         print(f"  its workers were gone after {time.monotonic() - began_s:.1f} s", flush=True)
     except TimeoutError:
-        return [f"{len(playing())} workers are left {GONE_S} s after their driver was killed"]
+        return [f"{len(playing(lab))} workers are left {GONE_S} s after their driver was killed"]
     return []
 
 
