@@ -6,7 +6,6 @@ what it does with real ones: nobody is told. Everything ends with the program, h
 """
 
 import contextlib
-import ctypes
 import os
 import shutil
 import signal
@@ -16,19 +15,14 @@ from pathlib import Path
 
 NETWORK = "10.77.0"
 SWITCH = "gr-switch"
-TOOLS = ("ip", "unshare", "nsenter", "mount")
+TOOLS = ("ip", "unshare", "nsenter", "setpriv", "mount")
 SHARED_MEMORY = "256m"
 TICKS = os.sysconf("SC_CLK_TCK")
-PR_SET_PDEATHSIG = 1
-LIBC = ctypes.CDLL(None)
+DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
 
 
 class LabError(Exception):
     """Hosts cannot be made here."""
-
-
-def die_with_parent():
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def ip(*words):
@@ -71,18 +65,18 @@ class Host:
         self.address = f"{NETWORK}.{number}"
         self.folder = folder / name
         """Its `/tmp`, seen from outside."""
-        self._namespace = f"gr-{name}"
+        self.namespace = f"gr-{name}"
         self._init = None
 
     def plug_in(self):
         """Join it to the switch and start it."""
-        ip("netns", "add", self._namespace)
+        ip("netns", "add", self.namespace)
         ip("-n", SWITCH, "link", "add", self.name, "type", "veth",
-           "peer", "name", "eth0", "netns", self._namespace)  # fmt: skip
+           "peer", "name", "eth0", "netns", self.namespace)  # fmt: skip
         ip("-n", SWITCH, "link", "set", self.name, "master", "switch", "up")
-        ip("-n", self._namespace, "addr", "add", f"{self.address}/24", "dev", "eth0")
-        ip("-n", self._namespace, "link", "set", "lo", "up")
-        ip("-n", self._namespace, "link", "set", "eth0", "up")
+        ip("-n", self.namespace, "addr", "add", f"{self.address}/24", "dev", "eth0")
+        ip("-n", self.namespace, "link", "set", "lo", "up")
+        ip("-n", self.namespace, "link", "set", "eth0", "up")
         self.folder.mkdir(exist_ok=True)
         self.power_on()
 
@@ -103,11 +97,10 @@ class Host:
             "--mount-proc",
         ]
         self._init = subprocess.Popen(
-            ["ip", "netns", "exec", self._namespace, *isolated, "sh", "-c", boot],
+            [*DIE_WITH_PARENT, "ip", "netns", "exec", self.namespace, *isolated, "sh", "-c", boot],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=die_with_parent,
         )
         if (said := self._init.stdout.readline()) != "up\n":
             raise LabError(f"the host {self.name} did not start: {said.strip()}")
@@ -115,9 +108,10 @@ class Host:
     def power_off(self):
         """End all its processes at once, without a word to anybody."""
         self.cut()  # first, so that not even the kernel says that connections are closed
-        self._end()
+        self.end()
 
-    def _end(self):
+    def end(self):
+        """End all its processes."""
         if self._init is not None:
             for inside in children(self._init.pid):
                 os.kill(inside, signal.SIGKILL)  # the first process takes all others with it
@@ -136,10 +130,17 @@ class Host:
     def start(self, *command, **options):
         """A process of this host, as subprocess.Popen."""
         [inside] = children(self._init.pid)
-        enter = ["nsenter", "--target", str(inside), "--mount", "--uts", "--net", "--pid"]
-        return subprocess.Popen(
-            [*enter, *map(str, command)], preexec_fn=die_with_parent, text=True, **options
-        )
+        enter = [
+            *DIE_WITH_PARENT,
+            "nsenter",
+            "--target",
+            str(inside),
+            "--mount",
+            "--uts",
+            "--net",
+            "--pid",
+        ]
+        return subprocess.Popen([*enter, *map(str, command)], text=True, **options)
 
     def run(self, *command, timeout_s=120, **options):
         """Run a command in it to its end; raise where it fails."""
@@ -161,13 +162,13 @@ class Host:
             return {}
         try:
             [inside] = children(self._init.pid)
-            mine = os.readlink(f"/proc/{inside}/ns/pid")
+            mine = Path(f"/proc/{inside}/ns/pid").readlink()
         except (OSError, ValueError):
             return {}
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if os.readlink(folder / "ns" / "pid") == mine:
+                if (folder / "ns" / "pid").readlink() == mine:
                     command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
                     found[int(folder.name)] = command.strip()
         return found
@@ -220,13 +221,13 @@ def network(names, folder):
         yield hosts
     finally:
         for host in hosts.values():
-            host._end()
+            host.end()
         _take_down(hosts)
 
 
 def _take_down(hosts):
     there = {line.split()[0] for line in ip("netns", "list").splitlines() if line}
-    for name in [SWITCH, *(host._namespace for host in hosts.values())]:
+    for name in [SWITCH, *(host.namespace for host in hosts.values())]:
         if name in there:
             if ip("netns", "pids", name).split():
                 raise LabError(f"the namespace {name} is in use: another lab is running here")

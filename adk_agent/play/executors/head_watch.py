@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from adk_agent.play.executors.worker_pool import WorkerLostError
 
@@ -50,7 +50,8 @@ class HeadWatch:
         """
         answer = asyncio.ensure_future(awaitable)
         try:
-            await asyncio.wait({answer, self._lost}, return_when=asyncio.FIRST_COMPLETED)
+            either: set[asyncio.Future[Any]] = {answer, self._lost}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if answer.done():
                 return answer.result()
             raise WorkerLostError(self._lost.result())
