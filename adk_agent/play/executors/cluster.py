@@ -80,26 +80,27 @@ class RayCluster:
             NoRoomError: It did not become ready in time.
             WorkerLostError: It broke, or the head is gone.
         """
-        # One that died is replaced by the executor, which knows what has to be played again.
-        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": at_once + 2}
-        actor = (
-            self._ray.remote(RemoteWorker)
-            .options(scheduling_strategy="SPREAD", **options)
-            .remote(parts)
-        )
-        worker = ClusterWorker(self._ray, actor, self._head)
         try:
             async with asyncio.timeout(START_TIMEOUT_S):
-                return worker, await worker.load()
+                # In a thread: Ray asks the head, and waits for as long as it does not answer.
+                creating = asyncio.to_thread(self._create, parts, at_once)
+                worker = ClusterWorker(self._ray, await self._head.result(creating), self._head)
+                try:
+                    return worker, await worker.load()
+                except BaseException:
+                    worker.kill()
+                    raise
         except TimeoutError as error:
-            worker.kill()
             raise NoRoomError(
                 f"a worker was not ready within {START_TIMEOUT_S:g} s: the cluster has no CPU "
                 "free, or is too busy"
             ) from error
-        except BaseException:
-            worker.kill()
-            raise
+
+    def _create(self, parts: WorkerParts, at_once: int) -> Any:
+        # One that died is replaced by the executor, which knows what has to be played again.
+        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": at_once + 2}
+        spread = self._ray.remote(RemoteWorker).options(scheduling_strategy="SPREAD", **options)
+        return spread.remote(parts)
 
 
 class ClusterWorker:
