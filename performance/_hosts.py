@@ -227,11 +227,11 @@ def network(names, folder):
 
 def _take_down(hosts):
     there = {line.split()[0] for line in ip("netns", "list").splitlines() if line}
-    for name in [SWITCH, *(host.namespace for host in hosts.values())]:
-        if name in there:
-            if ip("netns", "pids", name).split():
-                raise LabError(f"the namespace {name} is in use: another lab is running here")
-            ip("netns", "delete", name)
+    ours = there & {SWITCH, *(host.namespace for host in hosts.values())}
+    if used := sorted(name for name in ours if ip("netns", "pids", name).split()):
+        raise LabError(f"{', '.join(used)} are in use: another lab is running here")
+    for name in ours:
+        ip("netns", "delete", name)
 
 
 def until(done, within_s, what):

@@ -42,8 +42,9 @@ def keep_ray_to_itself(*, on_loopback: bool) -> None:
     # at the exit of the process too. Pings more often than once a minute end the connection.
     os.environ.setdefault("RAY_grpc_client_keepalive_time_ms", "65000")
     os.environ.setdefault("RAY_grpc_client_keepalive_timeout_ms", "15000")
-    # Ray ends the process this long after the head is gone, whatever it is writing.
-    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "600")
+    # Ray ends the process this long after the head is gone, whatever it is writing: the report of
+    # many trials takes longer than the minute that it gives by itself.
+    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "180")
 
 
 class Settings(BaseSettings):

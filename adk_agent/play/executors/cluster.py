@@ -82,6 +82,7 @@ class RayCluster:
         """
         try:
             async with asyncio.timeout(START_TIMEOUT_S):
+                await self._head.answered()
                 # In a thread: Ray asks the head, and waits for as long as it does not answer.
                 creating = asyncio.to_thread(self._create, parts, at_once)
                 worker = ClusterWorker(self._ray, await self._head.result(creating), self._head)

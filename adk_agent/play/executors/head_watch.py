@@ -16,7 +16,7 @@ LOOK_EVERY_S = 3.0
 LOOK_TIMEOUT_S = 3.0
 MISSES = 6
 """Looks in a row without an answer after which the head is lost: 18 s where connections are refused,
-36 s where nothing answers. Ray itself ends the process a minute after it noticed."""
+36 s where nothing answers."""
 
 
 class HeadWatch:
@@ -58,21 +58,38 @@ class HeadWatch:
         finally:
             answer.cancel()
 
+    async def answered(self) -> None:
+        """Wait until the head answers: what is asked of one that does not blocks a thread of Ray.
+
+        Raises:
+            WorkerLostError: The head is lost, or was before.
+        """
+
+        async def until_answered() -> None:
+            while await self._silence() is not None:
+                await asyncio.sleep(self._every_s)
+
+        await self.result(until_answered())
+
     async def _watch(self) -> None:
         misses = 0
         while misses < MISSES:
             await asyncio.sleep(self._every_s)
-            try:
-                async with asyncio.timeout(LOOK_TIMEOUT_S):
-                    await greet(self._address)
-            except (OSError, TimeoutError) as error:
-                misses, why = misses + 1, str(error) or "no answer"
-            else:
-                misses = 0
+            why = await self._silence()
+            misses = 0 if why is None else misses + 1
         self._lost.set_result(
             f"the head of the Ray cluster at {self._address!r} is gone ({why}): start the cluster "
             "again, then greenroom resume"
         )
+
+    async def _silence(self) -> str | None:
+        """Return why the head does not answer; None: it does."""
+        try:
+            async with asyncio.timeout(LOOK_TIMEOUT_S):
+                await greet(self._address)
+        except (OSError, TimeoutError) as error:
+            return str(error) or "no answer"
+        return None
 
 
 async def greet(address: str) -> None:

@@ -35,6 +35,7 @@ async def test_while_the_head_answers_results_are_those_of_the_cluster():
         head = HeadWatch(address, every_s=0)
         async with head.watching():
             await looks(2 * MISSES)
+            await head.answered()
             assert await head.result(asyncio.sleep(0, "a result")) == "a result"
             with pytest.raises(ValueError, match="of the cluster"):
                 await head.result(broken())
@@ -55,6 +56,8 @@ async def test_what_waits_for_a_head_that_is_lost_is_told_so():
                 await waiting
             with pytest.raises(WorkerLostError):
                 await head.result(asyncio.Event().wait())
+            with pytest.raises(WorkerLostError):
+                await head.answered()
 
 
 async def test_to_cancel_what_waits_cancels_what_it_waits_for():
