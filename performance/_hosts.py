@@ -17,7 +17,6 @@ NETWORK = "10.77.0"
 SWITCH = "gr-switch"
 TOOLS = ("ip", "unshare", "nsenter", "setpriv", "mount")
 SHARED_MEMORY = "256m"
-TICKS = os.sysconf("SC_CLK_TCK")
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
 
 
@@ -187,14 +186,6 @@ class Host:
         for pid in victims:
             os.kill(pid, signal.SIGKILL)
         return len(victims)
-
-    def cpu_s(self):
-        """CPU seconds of its processes, and of those that they have waited for."""
-        total = 0
-        for pid in self.processes():
-            with contextlib.suppress(OSError):
-                total += sum(map(int, stat_of(Path("/proc") / str(pid))[11:15]))
-        return total / TICKS
 
     def memory_mb(self):
         """Proportional resident memory of its processes, shared pages divided among their users."""

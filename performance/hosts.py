@@ -158,10 +158,6 @@ class Lab:
         request = {"participants": {"agent": agent}, "config": config}
         return self.greenroom("run", json.dumps(request), "--yes", executor=executor)
 
-    def cpu_s(self):
-        """CPU seconds of the cluster: of Ray, and of its workers."""
-        return sum(self.hosts[name].cpu_s() for name in NAMES[:-1])
-
     def forget(self):
         """Remove the runs before."""
         shutil.rmtree(self.results, ignore_errors=True)
@@ -174,6 +170,11 @@ class Lab:
         """How many trials are on disk."""
         path = run / "trials.jsonl"
         return path.read_bytes().count(b"\n") if path.exists() else 0
+
+    def reason(self):
+        """The line in which it says why it ended."""
+        lines = [line for line in self.said().splitlines() if " is gone" in line]
+        return lines[0].strip()[:300] if lines else "said nothing"
 
     def said(self):
         return (self.driver.folder / "err.txt").read_text().strip()
@@ -317,7 +318,7 @@ def driver(lab, program):
     lab.driver.kill("python")
 
 
-SCENARIOS = (undisturbed, cut, blink, back, off, head, headoff, driver)
+SCENARIOS = (undisturbed, cut, head, headoff, driver, blink, back, off)
 RESUMED = {head: {3}, headoff: {3}, driver: {-signal.SIGKILL, 128 + signal.SIGKILL}}
 """How the run ends that is to be resumed; the others have to end by 0."""
 
@@ -326,7 +327,6 @@ def play(lab, scenario, expected, bound_s, *, verbose):
     """Play one scenario; its row, and what was wrong."""
     lab.forget()
     lab.start_ray()
-    before_s = lab.cpu_s()
     program, wrong = Program(lab, lab.run()), []
     program.until_played(0.3)
     memory_mb = sum(lab.hosts[name].memory_mb() for name in NAMES[:-1])
@@ -335,14 +335,17 @@ def play(lab, scenario, expected, bound_s, *, verbose):
     if not program.until_ended(bound_s):
         wrong.append(f"hangs: not ended {bound_s:g} s after {at_s:.0f} s")
     run = lab.newest_run()
-    others_s = lab.cpu_s() - before_s
-    row = [program.seconds, program.longest_s, program.cpu_s, others_s, memory_mb, program.code]
+    row = [program.seconds, program.longest_s, program.cpu_s, memory_mb, program.code]
     allowed = RESUMED.get(scenario, {0})
     if program.code not in allowed:
         wrong.append(f"exit code {program.code}: {lab.said()[-1500:]}")
     if scenario in RESUMED:
         before = trials_of(run)
-        print(f"  on disk {len(before)}: {lab.said()[-600:]}", flush=True)
+        finished = sum(results[-1][0] != "failed" for results in before.values())
+        print(
+            f"  {finished} trials finished, {len(before) - finished} failed: {lab.reason()}",
+            flush=True,
+        )
         if scenario is driver:
             wrong += leftovers(lab)
         else:
@@ -351,6 +354,7 @@ def play(lab, scenario, expected, bound_s, *, verbose):
         resumed = Program(lab, lab.greenroom("resume", run.name))
         if not resumed.until_ended(bound_s + 120):
             wrong.append("the resumed run hangs")
+        print(f"  resumed in {resumed.seconds:.0f} s", flush=True)
         if resumed.code != 0:
             wrong.append(f"resume: exit code {resumed.code}: {lab.said()[-1500:]}")
     wrong += wrong_with(run, expected)
@@ -407,10 +411,8 @@ def main():
                 raise RuntimeError(f"one process ended with {alone.code}: {lab.said()[-800:]}")
             expected = trials_of(lab.newest_run())
             print(f"rewards {Counter(r[0][1] for r in expected.values())}")
-            print(
-                f"{'':<12}{'wall s':>8}{'stall s':>9}{'CPU s':>8}{'Ray s':>8}{'MB':>7}{'exit':>6}  wrong"
-            )
-            row("one process", [alone.seconds, alone.longest_s, alone.cpu_s, 0, 0, 0], [])
+            print(f"{'':<12}{'wall s':>8}{'stall s':>9}{'CPU s':>8}{'MB':>7}{'exit':>6}  wrong")
+            row("one process", [alone.seconds, alone.longest_s, alone.cpu_s, 0, 0], [])
             for each in SCENARIOS:
                 if options.scenario and each.__name__ not in options.scenario:
                     continue
@@ -423,9 +425,9 @@ def main():
 
 
 def row(name, figures, wrong):
-    wall_s, stall_s, cpu_s, others_s, memory_mb, code = figures
+    wall_s, stall_s, cpu_s, memory_mb, code = figures
     print(
-        f"{name:<12}{wall_s:>8.1f}{stall_s:>9.1f}{cpu_s:>8.1f}{others_s:>8.1f}{memory_mb:>7.0f}{code!s:>6}  "
+        f"{name:<12}{wall_s:>8.1f}{stall_s:>9.1f}{cpu_s:>8.1f}{memory_mb:>7.0f}{code!s:>6}  "
         f"{'; '.join(wrong) or 'nothing'}",
         flush=True,
     )

@@ -177,22 +177,22 @@ async def connected(address: str | None) -> AsyncIterator[RayCluster]:
     import ray
 
     if ray.is_initialized():  # by the program that this one is a part of
-        async with _watched(ray) as cluster:
+        async with _watched(ray, address) as cluster:
             yield cluster
         return
     # In a thread: it takes seconds.
     await asyncio.to_thread(_connect, ray, address)
     try:
         _take_back_sigterm()
-        async with _watched(ray) as cluster:
+        async with _watched(ray, address) as cluster:
             yield cluster
     finally:
         await asyncio.to_thread(ray.shutdown)
 
 
 @asynccontextmanager
-async def _watched(ray: Any) -> AsyncIterator[RayCluster]:
-    head = HeadWatch(ray.get_runtime_context().gcs_address)
+async def _watched(ray: Any, address: str | None) -> AsyncIterator[RayCluster]:
+    head = HeadWatch(address)
     async with head.watching():
         yield RayCluster(ray, head)
 

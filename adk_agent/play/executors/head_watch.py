@@ -23,11 +23,11 @@ class HeadWatch:
     """Connects to a head again and again, and ends what waits for its cluster once it is lost.
 
     Args:
-        address: Of the head, as host:port.
+        address: Of the head, as host:port; None: it is on this machine, and lives as long.
         every_s: Seconds between two looks.
     """
 
-    def __init__(self, address: str, *, every_s: float = LOOK_EVERY_S) -> None:
+    def __init__(self, address: str | None, *, every_s: float = LOOK_EVERY_S) -> None:
         self._address = address
         self._every_s = every_s
         self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -84,6 +84,8 @@ class HeadWatch:
 
     async def _silence(self) -> str | None:
         """Return why the head does not answer; None: it does."""
+        if self._address is None:
+            return None
         try:
             async with asyncio.timeout(LOOK_TIMEOUT_S):
                 await greet(self._address)
