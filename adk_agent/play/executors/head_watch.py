@@ -64,12 +64,13 @@ class HeadWatch:
         Raises:
             WorkerLostError: The head is lost, or was before.
         """
+        await self.result(self._answered())
 
-        async def until_answered() -> None:
-            while await self._silence() is not None:
-                await asyncio.sleep(self._every_s)
-
-        await self.result(until_answered())
+    async def _answered(self) -> None:
+        while True:
+            if await self._silence() is None:
+                return
+            await asyncio.sleep(self._every_s)
 
     async def _watch(self) -> None:
         misses = 0
