@@ -215,8 +215,8 @@ async def _make_sure_that_somebody_listens(address: str) -> None:
 def _unreachable(address: str | None, why: str) -> PreflightError:
     where = "cannot be started here" if address is None else f"does not answer at {address!r}"
     return PreflightError(
-        f"the Ray cluster {where} ({why}): check RAY_ADDRESS and `ray status`, or leave "
-        "--executor ray out"
+        f"the Ray cluster {where} ({why}): check RAY_ADDRESS, its token (RAY_AUTH_MODE, "
+        "RAY_AUTH_TOKEN) and `ray status`, or leave --executor ray out"
     )
 
 
