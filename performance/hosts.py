@@ -7,15 +7,14 @@ scenario is a new cluster and a new run:
   undisturbed   nothing happens
   cut           a worker's cable is pulled in the middle, and stays so
   blink         the same, and the cable is back after 15 s
-  back          the same, and the cable is back after 100 s, when Ray has given the host up
   off           a worker loses its power
   head          Ray's processes on the head are killed; the run is resumed with a new cluster
   headoff       the head loses its power; the same
   driver        the process of the run is killed; it is resumed
 
 Afterwards the record on disk has to hold every trial once, with the status, reward, turns and
-messages that one process comes to with the same seed. Prints a row each; exits with 1 where something was
-wrong or took longer than its bound, and with 2 where hosts cannot be made.
+messages that one process comes to with the same seed. Prints a row each; exits with 1 where something
+was wrong or took longer than its bound, and with 2 where hosts cannot be made.
 """
 
 import argparse
@@ -92,12 +91,6 @@ def blink(lab, program):
     lab.hosts["worker1"].restore()
 
 
-def back(lab, program):
-    lab.hosts["worker1"].cut()
-    program.wait(100)
-    lab.hosts["worker1"].restore()
-
-
 def off(lab, program):
     lab.hosts["worker1"].power_off()
 
@@ -118,7 +111,7 @@ def driver(lab, program):
     lab.driver.kill("python")
 
 
-SCENARIOS = (undisturbed, cut, head, headoff, driver, blink, back, off)
+SCENARIOS = (undisturbed, cut, head, headoff, driver, blink, off)
 RESUMED = {head: {3}, headoff: {3}, driver: {-signal.SIGKILL, 128 + signal.SIGKILL}}
 """How the run ends that is to be resumed; the others have to end by 0."""
 
