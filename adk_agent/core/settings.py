@@ -26,7 +26,7 @@ def keep_litellm_offline() -> None:
 
 
 def keep_ray_to_itself(*, on_loopback: bool) -> None:
-    """Keep Ray from reporting usage. Call this before Ray is imported.
+    """Keep Ray from reporting usage, and from hanging. Call this before Ray is imported.
 
     Args:
         on_loopback: Make a cluster started here listen on loopback only.
@@ -37,6 +37,14 @@ def keep_ray_to_itself(*, on_loopback: bool) -> None:
         # Ray's switch for systems on which it supports single machines only; elsewhere Ray listens
         # on every network.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+        return
+    # A head that lost its power says nothing: without these, Ray waits for its answer for minutes,
+    # at the exit of the process too. Pings more often than once a minute end the connection.
+    os.environ.setdefault("RAY_grpc_client_keepalive_time_ms", "65000")
+    os.environ.setdefault("RAY_grpc_client_keepalive_timeout_ms", "15000")
+    # Ray ends the process this long after the head is gone, whatever it is writing: the report of
+    # many trials takes longer than the minute that it gives by itself.
+    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "180")
 
 
 class Settings(BaseSettings):

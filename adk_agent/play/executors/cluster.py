@@ -17,8 +17,14 @@ from typing import Any
 
 from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.core.settings import keep_ray_to_itself
+from adk_agent.play.executors.head_watch import HeadWatch, greet
 from adk_agent.play.executors.worker import Ready, RemoteWorker, WorkerParts
-from adk_agent.play.executors.worker_pool import TrialBrokeError, WorkerLostError
+from adk_agent.play.executors.worker_pool import (
+    HostLostError,
+    NoRoomError,
+    TrialBrokeError,
+    WorkerLostError,
+)
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 
@@ -28,6 +34,8 @@ MISSING = (
 )
 START_TIMEOUT_S = 120.0
 """Seconds for a worker to become ready."""
+NODE_DIED = "its node has died"
+"""Ray's words, the only sign that the loss of a worker is that of its machine."""
 CLOSE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 10.0
 OBJECT_STORE_BYTES = 100 * 2**20
@@ -47,8 +55,9 @@ def make_sure_that_installed() -> None:
 class RayCluster:
     """A cluster that this process is connected to. Opened by `connected`."""
 
-    def __init__(self, ray: Any) -> None:
+    def __init__(self, ray: Any, head: HeadWatch) -> None:
         self._ray = ray
+        self._head = head
 
     def cpus(self) -> int:
         """Return the number of CPUs of all its machines."""
@@ -68,36 +77,40 @@ class RayCluster:
             at_once: The most trials that it may play at once.
 
         Raises:
-            WorkerLostError: It did not become ready.
+            NoRoomError: It did not become ready in time.
+            WorkerLostError: It broke, or the head is gone.
         """
-        # One that died is replaced by the executor, which knows what has to be played again.
-        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": at_once + 2}
-        actor = (
-            self._ray.remote(RemoteWorker)
-            .options(scheduling_strategy="SPREAD", **options)
-            .remote(parts)
-        )
-        worker = ClusterWorker(self._ray, actor)
         try:
             async with asyncio.timeout(START_TIMEOUT_S):
-                return worker, await worker.load()
+                await self._head.answered()
+                # In a thread: Ray asks the head, and waits for as long as it does not answer.
+                creating = asyncio.to_thread(self._create, parts, at_once)
+                worker = ClusterWorker(self._ray, await self._head.result(creating), self._head)
+                try:
+                    return worker, await worker.load()
+                except BaseException:
+                    worker.kill()
+                    raise
         except TimeoutError as error:
-            worker.kill()
-            raise WorkerLostError(
+            raise NoRoomError(
                 f"a worker was not ready within {START_TIMEOUT_S:g} s: the cluster has no CPU "
                 "free, or is too busy"
             ) from error
-        except BaseException:
-            worker.kill()
-            raise
+
+    def _create(self, parts: WorkerParts, at_once: int) -> Any:
+        # One that died is replaced by the executor, which knows what has to be played again.
+        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": at_once + 2}
+        spread = self._ray.remote(RemoteWorker).options(scheduling_strategy="SPREAD", **options)
+        return spread.remote(parts)
 
 
 class ClusterWorker:
     """A `RemoteWorker` in a process of the cluster. A `Worker` of a `WorkerPool`."""
 
-    def __init__(self, ray: Any, actor: Any) -> None:
+    def __init__(self, ray: Any, actor: Any, head: HeadWatch) -> None:
         self._ray = ray
         self._actor = actor
+        self._head = head
 
     async def load(self) -> Ready:
         """Have it load what it needs.
@@ -115,7 +128,8 @@ class ClusterWorker:
         """Return the trial's record, played there. To cancel the call cancels the trial.
 
         Raises:
-            WorkerLostError: The process is gone.
+            HostLostError: The machine is gone.
+            WorkerLostError: The process is gone, or the head is.
             TrialBrokeError: It raised something.
         """
         record: TrialRecord = await self._result(self._actor.play.remote(job))
@@ -136,7 +150,7 @@ class ClusterWorker:
 
     async def _result(self, reference: Any) -> Any:
         try:
-            return await reference
+            return await self._head.result(reference)
         except asyncio.CancelledError:
             self._ray.cancel(reference)
             raise
@@ -144,7 +158,8 @@ class ClusterWorker:
             raise TrialBrokeError(_said(error)) from error
         except self._ray.exceptions.RayError as error:
             self.kill()  # it may be out of reach only, and would go on
-            raise WorkerLostError(_said(error)) from error
+            lost = HostLostError if NODE_DIED in str(error) else WorkerLostError
+            raise lost(_said(error)) from error
 
 
 @asynccontextmanager
@@ -162,15 +177,24 @@ async def connected(address: str | None) -> AsyncIterator[RayCluster]:
     import ray
 
     if ray.is_initialized():  # by the program that this one is a part of
-        yield RayCluster(ray)
+        async with _watched(ray, address) as cluster:
+            yield cluster
         return
     # In a thread: it takes seconds.
     await asyncio.to_thread(_connect, ray, address)
     try:
         _take_back_sigterm()
-        yield RayCluster(ray)
+        async with _watched(ray, address) as cluster:
+            yield cluster
     finally:
         await asyncio.to_thread(ray.shutdown)
+
+
+@asynccontextmanager
+async def _watched(ray: Any, address: str | None) -> AsyncIterator[RayCluster]:
+    head = HeadWatch(address)
+    async with head.watching():
+        yield RayCluster(ray, head)
 
 
 async def _make_sure_that_somebody_listens(address: str) -> None:
@@ -183,17 +207,16 @@ async def _make_sure_that_somebody_listens(address: str) -> None:
         )
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+            await greet(address)
     except (OSError, OverflowError, TimeoutError) as error:
         raise _unreachable(address, str(error) or "no answer") from error
-    writer.close()
 
 
 def _unreachable(address: str | None, why: str) -> PreflightError:
     where = "cannot be started here" if address is None else f"does not answer at {address!r}"
     return PreflightError(
-        f"the Ray cluster {where} ({why}): check RAY_ADDRESS and `ray status`, or leave "
-        "--executor ray out"
+        f"the Ray cluster {where} ({why}): check RAY_ADDRESS, its token (RAY_AUTH_MODE, "
+        "RAY_AUTH_TOKEN) and `ray status`, or leave --executor ray out"
     )
 
 

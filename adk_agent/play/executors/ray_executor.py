@@ -18,7 +18,6 @@ from adk_agent.play.executors.worker import (
     parts_of,
 )
 from adk_agent.play.executors.worker_pool import (
-    ATTEMPTS,
     TrialBrokeError,
     Worker,
     WorkerLostError,
@@ -53,7 +52,7 @@ class RayExecutor:
         try:
             return await self._pool.play(job)
         except WorkerLostError as error:
-            lost = f"not played by any of {ATTEMPTS} workers, the last of which was lost: {error}"
+            lost = f"no worker of the Ray cluster could play it: {error}"
             return broken_trial(job, self._deps, lost, fault="infrastructure")
         except TrialBrokeError as error:
             return broken_trial(job, self._deps, f"broke in its worker: {error}", fault="harness")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol, Self
@@ -15,11 +15,19 @@ from adk_agent.runs.store import TrialRecord
 logger = logging.getLogger(__name__)
 
 ATTEMPTS = 3
-"""Workers that a trial may cost while they play nothing else, before it is given up."""
+"""Workers that a trial may cost while they play nothing else, before it is given up; and machines."""
 
 
 class WorkerLostError(Exception):
     """A worker is gone, or did not start. What it was playing has to be played again."""
+
+
+class HostLostError(WorkerLostError):
+    """The machine of a worker is gone or out of reach, and so are all its workers."""
+
+
+class NoRoomError(WorkerLostError):
+    """A worker did not start, because the cluster has no room for it at present."""
 
 
 class TrialBrokeError(Exception):
@@ -45,9 +53,9 @@ class Worker(Protocol):
 
 @dataclass(eq=False)
 class _Slot:
-    """A place for a worker; `busy` counts the trials that it is given."""
+    """A worker that is ready; `busy` counts the trials that it is given."""
 
-    worker: asyncio.Task[Worker]
+    worker: Worker
     busy: int = 0
     is_reserved: bool = False
     """For one trial, which is to be played alone."""
@@ -57,7 +65,10 @@ class WorkerPool:
     """A number of workers. A dead one is replaced, and its trials are played again by others.
 
     Of several trials that a dead worker was playing one may have killed it. Each of them is played
-    alone from then on, so that only the one that kills its workers is given up.
+    alone from then on, so that only the one that kills its workers is given up. Where the whole
+    machine is gone, no trial is suspected.
+
+    Nobody waits for a worker that starts while another is ready.
 
     Args:
         spawn: Starts a worker; raises where that cannot be done.
@@ -68,6 +79,7 @@ class WorkerPool:
         self._spawn = spawn
         self._size = size
         self._slots: list[_Slot] = []
+        self._starting: set[asyncio.Task[None]] = set()
         self._why_empty = "no worker was started"
         self._changed = asyncio.Event()
         self.warnings: tuple[str, ...] = ()
@@ -79,14 +91,13 @@ class WorkerPool:
         Raises:
             WorkerLostError: None of them started.
         """
-        self._slots = [_Slot(self._spawned()) for _ in range(self._size)]
+        for _ in range(self._size):
+            self._begin(self._start())
         try:
-            await asyncio.wait([slot.worker for slot in self._slots])
+            await asyncio.wait(self._starting)
         except BaseException:
             await self.aclose()
             raise
-        for slot in tuple(self._slots):
-            self._drop_if_empty(slot)
         if not self._slots:
             raise WorkerLostError(self._why_empty)
         missing = self._size - len(self._slots)
@@ -103,25 +114,21 @@ class WorkerPool:
 
         Raises:
             WorkerLostError: `ATTEMPTS` workers were lost while they played it and nothing else, or
-                there are none.
+                as many machines, or there are none.
             TrialBrokeError: A worker raised something.
         """
-        lost, alone = 0, False
+        lost, hosts, alone = 0, 0, False
         while True:
             async with self._slot(alone=alone) as slot:
-                task = slot.worker
                 try:
-                    # Other trials wait for the same worker: to cancel this one must not stop it.
-                    worker = await asyncio.shield(task)
+                    return await slot.worker.play(job)
+                except HostLostError:
+                    self._replace(slot)
+                    hosts += 1
+                    if hosts == ATTEMPTS:
+                        raise
                 except WorkerLostError:
-                    self._drop_if_empty(slot)
-                    continue  # with one slot less
-                try:
-                    return await worker.play(job)
-                except WorkerLostError:
-                    is_first = slot.worker is task  # to notice that the worker is dead
-                    if is_first and slot in self._slots:
-                        slot.worker = self._spawned()
+                    is_first = self._replace(slot)  # to notice that the worker is dead
                     if slot.busy > 1 or not is_first:
                         alone = True
                         continue
@@ -148,7 +155,7 @@ class WorkerPool:
             self._wake_waiting()
 
     async def _free_slot(self) -> _Slot:
-        while self._slots:
+        while self._slots or self._starting:
             free = [slot for slot in self._slots if not slot.is_reserved]
             if free:
                 return min(free, key=lambda each: each.busy)
@@ -159,39 +166,49 @@ class WorkerPool:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
-    def _spawned(self) -> asyncio.Task[Worker]:
-        return asyncio.ensure_future(self._started())
+    def _replace(self, slot: _Slot) -> bool:
+        """Start another worker for one that is lost; tell whether that was not known."""
+        if slot not in self._slots:
+            return False
+        self._slots.remove(slot)
+        self._begin(self._start(patiently=True))
+        return True
 
-    async def _started(self) -> Worker:
-        try:
-            return await self._spawn()
-        except WorkerLostError:
-            raise
-        except Exception as error:
-            # Whatever it is, the other workers go on, and so does the run.
-            logger.exception("a worker could not be started")
-            raise WorkerLostError(
-                f"a worker could not be started: {type(error).__name__}: {error}"
-            ) from error
+    def _begin(self, start: Coroutine[None, None, None]) -> None:
+        def ended(task: asyncio.Task[None]) -> None:
+            self._starting.discard(task)
+            self._wake_waiting()
 
-    def _drop_if_empty(self, slot: _Slot) -> None:
-        """Remove a slot whose worker did not start."""
-        if not slot.worker.done() or slot.worker.cancelled():
-            return
-        error = slot.worker.exception()
-        if error is not None and slot in self._slots:
-            self._slots.remove(slot)
-            self._why_empty = str(error)
+        task = asyncio.ensure_future(start)
+        self._starting.add(task)
+        task.add_done_callback(ended)
+
+    async def _start(self, *, patiently: bool = False) -> None:
+        """Start a worker; if `patiently`, try on without room for it while another one is there."""
+        is_open = True
+        while is_open:
+            is_open = False
+            try:
+                worker = await self._spawn()
+            except WorkerLostError as error:
+                self._why_empty = str(error)
+                is_open = patiently and isinstance(error, NoRoomError) and bool(self._slots)
+            except Exception as error:
+                # Whatever it is, the other workers go on, and so does the run.
+                logger.exception("a worker could not be started")
+                self._why_empty = f"a worker could not be started: {type(error).__name__}: {error}"
+            else:
+                self._slots.append(_Slot(worker))
 
     async def aclose(self) -> None:
         """End all workers. May be called again."""
-        slots, self._slots = self._slots, []
+        slots, self._slots = self._slots, []  # so that none of them is replaced
+        starting = tuple(self._starting)
+        for task in starting:
+            task.cancel()
+        if starting:
+            await asyncio.wait(starting)
+        slots += self._slots
+        self._slots = []
         self._wake_waiting()
-        await asyncio.gather(*map(_stop, slots))
-
-
-async def _stop(slot: _Slot) -> None:
-    slot.worker.cancel()  # does nothing to a worker that has started
-    await asyncio.wait([slot.worker])
-    if not slot.worker.cancelled() and slot.worker.exception() is None:
-        await slot.worker.result().aclose()
+        await asyncio.gather(*(slot.worker.aclose() for slot in slots))

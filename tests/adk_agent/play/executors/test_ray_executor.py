@@ -96,7 +96,11 @@ async def test_exercises_alone_start_no_cluster(make_trials):
 @pytest.mark.parametrize(
     ("error", "fault", "reason"),
     [
-        (WorkerLostError("killed"), "infrastructure", "not played by any of 3 workers"),
+        (
+            WorkerLostError("killed"),
+            "infrastructure",
+            "no worker of the Ray cluster could play it: killed",
+        ),
         (TrialBrokeError("ValueError: 1"), "harness", "broke in its worker: ValueError: 1"),
     ],
 )
