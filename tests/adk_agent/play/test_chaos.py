@@ -4,9 +4,11 @@ import pytest
 
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.play.evaluation import evaluate, resume
+from adk_agent.present.page.writing import write_page
 from adk_agent.results.markdown import render_markdown
 from adk_agent.runs.store import iter_trials
 from tau_bridge.chaos.profiles import parse_chaos
+from tests.adk_agent.present.page.kept_run import text_of, unpacked
 
 pytestmark = pytest.mark.requirement("test:chaos")
 AGENTS = ("idempotent", "retrying", "writes-twice", "forgetful")
@@ -77,6 +79,13 @@ async def test_faults_find_the_agents_that_they_are_for(make_deps):
     assert "## Robustness" in text
     assert "| builtin:writes-twice | mock | duplicates |" in text
     assert all(set(row.consistency.values()) == {1.0} for row in report.reliability)
+    page = write_page(deps.results_dir, report.run_id, benchmarks=deps.benchmarks)
+    shown = page.read_text(encoding="utf-8")
+    assert 'id="robustness"' in shown
+    assert "passed plain, and not under" in text_of(shown)
+    plays = unpacked(shown)[0]["chaos"]
+    assert [play["family"] for play in plays] == ["network", "duplicates", "tools", "prompts"]
+
     again = await resume(report.run_id, deps)
     assert again.robustness == report.robustness
     assert {row.participant for row in report.of("forgetful").robustness} == {"builtin:forgetful"}
