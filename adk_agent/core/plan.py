@@ -105,6 +105,8 @@ class EvaluationRequest(_Frozen):
     evaluation_type: EvaluationType = "all"
     isolation: bool = False
     """Probe the agents after the trials: do they tell one conversation what belongs to another?"""
+    chaos: str | None = None
+    """Faults to inject, as `tau_bridge.chaos.profiles.parse_chaos` reads them; planning checks it."""
     options: dict[str, Any] = {}
     """Further options of benchmarks, by name."""
     user_llm: str | None = None
@@ -179,9 +181,15 @@ class EvaluationPlan(_Frozen):
 
     @property
     def total_trials(self) -> int:
-        """The number of conversations to play."""
+        """The number of trials to play, each a conversation."""
         tasks = sum(len(each.ids_for(who)) for who in self.participants for each in self.tasks)
         return tasks * self.num_trials
+
+    @property
+    def most_conversations(self) -> int:
+        """The number of conversations, those under injected faults included where all are played."""
+        again = len(self.chaos.families) if self.chaos is not None else 0
+        return self.total_trials * (1 + again)
 
 
 class Overrides(_Frozen):

@@ -62,6 +62,13 @@ def _chaos_lines(plan: EvaluationPlan) -> list[str]:
     return [f"Faults ({plan.chaos}): each scored trial is played again under each of: {names}"]
 
 
+def conversations(plan: EvaluationPlan) -> str:
+    """Return the number of conversations, and that with those under injected faults."""
+    if plan.most_conversations == plan.total_trials:
+        return str(plan.total_trials)
+    return f"{plan.total_trials} (up to {plan.most_conversations} with those under faults)"
+
+
 def describe(plan: EvaluationPlan) -> str:
     """Describe the plan in lines for a person."""
     lines = ["Participants:"]
@@ -80,7 +87,7 @@ def describe(plan: EvaluationPlan) -> str:
     user = "none (solo)" if plan.solo else plan.user_llm or default
     lines += [
         f"Trials of each task: {plan.num_trials}",
-        f"Conversations in all: {plan.total_trials}, at most {plan.max_concurrency} at a time",
+        f"Conversations in all: {conversations(plan)}, at most {plan.max_concurrency} at a time",
         *_chaos_lines(plan),
         (
             f"Seed: {plan.seed}; at most {plan.max_steps} steps; user: {user}; "

@@ -81,7 +81,9 @@ def _found(row: RobustnessRow) -> str:
         f"(p = {found.p_value:.3f})"
     )
     if row.repeated_writes:
-        told += f", {row.repeated_writes} {'write' if row.repeated_writes == 1 else 'writes'} repeated"
+        told += (
+            f", {row.repeated_writes} {'write' if row.repeated_writes == 1 else 'writes'} repeated"
+        )
     return told + (f", {row.blind_writes} of them blind" if row.blind_writes else "")
 
 
@@ -111,7 +113,9 @@ def _note(row: RobustnessRow) -> str:
     if row.untouched:
         told.append(f"{_trials(row.untouched)} met no fault")
     if row.without_score:
-        told.append(f"{row.without_score} {'pair has' if row.without_score == 1 else 'pairs have'} no two scores")
+        told.append(
+            f"{row.without_score} {'pair has' if row.without_score == 1 else 'pairs have'} no two scores"
+        )
     return f"{row.participant} in {row.domain}, {row.family}: {'; '.join(told)}" if told else ""
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.requirement("test:chaos")
 WRITE, READ = {"id": "1", "name": "pay", "arguments": {"sum": 5}}, {"name": "look", "arguments": {}}
 
 
-@pytest.mark.parametrize("text", [*PROFILES, "lost_reply=0.5,tool_error=0.2"])
+@pytest.mark.parametrize("text", [*PROFILES, "network,tools", "lost_reply=0.5,tool_error=0.2"])
 def test_a_plan_is_written_as_it_is_read(text):
     assert str(parse_chaos(text)) == text
 
@@ -29,6 +29,7 @@ def test_a_family_is_played_only_where_one_of_its_faults_has_a_rate():
     ("text", "message"),
     [
         ("netwrk", "did you mean 'network'"),
+        ("network,tols", "did you mean 'tools'"),
         ("lost_repl=0.5", "did you mean 'lost_reply'"),
         ("delay=2", "write a share from 0 to 1"),
         ("delay=-0.1", "write a share from 0 to 1"),

@@ -23,7 +23,10 @@ pytestmark = pytest.mark.requirement("test:chaos")
 AGENT = "http://a.test"
 WROTE = {"id": "c1", "name": "create_task", "arguments": {"title": "A"}}
 MESSAGES = (
-    {"role": "assistant", "content": "Hi! How can I help you today?"},  # said by nobody who was asked
+    {
+        "role": "assistant",
+        "content": "Hi! How can I help you today?",
+    },  # said by nobody who was asked
     {"role": "user", "content": "Please."},
     {"role": "assistant", "tool_calls": [WROTE]},
     {"role": "tool", "id": "c1", "content": "not now", "error": True},
