@@ -50,6 +50,7 @@ from tau_bridge.a2a.replies import (
 from tau_bridge.a2a.traceability import find_response_traces
 from tau_bridge.a2a.turn_usage import Place, TurnUsage
 from tau_bridge.a2a.usage import ReportedUsage
+from tau_bridge.chaos.injector import INJECTED
 from tau_bridge.errors import (
     AgentError,
     AgentProtocolError,
@@ -339,7 +340,14 @@ class Conversation:
                 self._count(len(text))
                 if self._faulty is not None:
                     again = partial(self._deliver_aside, request, opened)
-                    async with self._faulty.around(current, again, attributes):
+                    async with self._faulty.around(current, again, attributes) as cut_after:
+                        if cut_after is not None and (await self._connection.card()).streaming:
+                            events = self._faulty.cut(
+                                events,
+                                after=cut_after,
+                                resume=partial(self._resumed, request, opened, attributes),
+                                attributes=attributes,
+                            )
                         reply = await self._turn(opened, events, attributes)
                 else:
                     reply = await self._turn(opened, events, attributes)
@@ -363,12 +371,10 @@ class Conversation:
 
     async def _deliver_aside(self, request: SendMessageRequest, opened: OpenStep) -> str:
         """Deliver a message and drop the reply; returns what it said, or why there was none."""
-        copy = SendMessageRequest()
-        copy.CopyFrom(request)
         current = Exchange(url=self._connection.url, max_bytes=self._limits.max_reply_bytes)
         fold = ReplyFold(known_artifacts={}, usage=TurnUsage({}))
         with exchange(current):
-            events = self._connection.events(copy, traceparent=opened.traceparent)
+            events = self._sent_again(request, opened)
             seen = 0
             try:
                 async with asyncio.timeout(self._limits.timeout_s):
@@ -382,6 +388,45 @@ class Conversation:
                 said = f"{type(exc).__name__}: {exc}"
             await self._settle(events)
         return self._connection.redact(said)
+
+    def _sent_again(
+        self, request: SendMessageRequest, opened: OpenStep
+    ) -> AsyncGenerator[StreamResponse]:
+        """Send the same message, with the same message id, once more; yields the events."""
+        copy = SendMessageRequest()
+        copy.CopyFrom(request)
+        return self._connection.events(copy, traceparent=opened.traceparent)
+
+    async def _resumed(
+        self,
+        request: SendMessageRequest,
+        opened: OpenStep,
+        attributes: dict[str, str],
+        task_id: str | None,
+    ) -> AsyncGenerator[StreamResponse]:
+        """Go on after a stream that was cut off; yields what is to be added to the reply.
+
+        Where the task is known, it is subscribed to until it is over, and asked for after that by
+        `_fold`: what came in between is in no later event, but in the task. An agent may refuse the
+        subscription, as for a task that is over.
+        """
+        if task_id is None:
+            async for event in self._sent_again(request, opened):
+                yield event
+            return
+        seen, heard = 0, ReplyFold()
+        try:
+            async for event in self._connection.subscription(
+                task_id, traceparent=opened.traceparent
+            ):
+                seen = self._count_event(seen)
+                heard.add(event)
+                if heard.is_over:
+                    return
+        except AgentReplyTooLargeError:
+            raise
+        except AgentError as error:
+            attributes["subscription_refused"] = self._connection.redact(str(error))
 
     def _end(
         self,
@@ -570,6 +615,7 @@ class Conversation:
     ) -> None:
         """Look at a task repeatedly until it is over."""
         polls = 0
+        fold.is_resumed = attributes.get(INJECTED) == "cut_stream"
         while not fold.is_over:
             if polls:
                 await asyncio.sleep(self._limits.poll_interval_s)

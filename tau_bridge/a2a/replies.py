@@ -118,6 +118,9 @@ class ReplyFold:
         self.context_ids: list[str] = []
         """Every context id that the events named, in order, each once."""
         self.task_id: str | None = None
+        self.is_resumed = False
+        """True once the stream broke off: the texts of an artifact in a task are then most likely
+        the chunks in which it was sent, and nothing belongs between them."""
         self.missed_functions: dict[str, str] = {}
         """Functions that google-adk said its agent calls and lacks, by message id (see `adk`)."""
 
@@ -260,7 +263,9 @@ class ReplyFold:
             key = artifact.artifact_id or f"#{index}"
             before = self._artifacts.get(key)
             if before is None or _content(before.parts()) != _content(artifact.parts):
-                self._artifacts[key] = _Chunks([list(artifact.parts)], list(_metadata(artifact)))
+                parts = list(artifact.parts)
+                chunks = [[part] for part in parts] if self.is_resumed else [parts]
+                self._artifacts[key] = _Chunks(chunks, list(_metadata(artifact)))
         self._history = _last_answer(task.history)
         # A task is sent whole each time: the last one counts.
         self._task_metadata = list(_metadata(task)) or self._task_metadata

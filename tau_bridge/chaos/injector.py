@@ -26,9 +26,13 @@ NOT_RUN: Final = (
     "Error: the service is temporarily unavailable (503). The call was not carried out; try again."
 )
 UNKNOWN: Final = "Error: the service did not answer in time (504). It is not known whether the call was carried out."
-MessageFault = Literal["lost_reply", "delay", "busy", "duplicate"]
+MOST_BEFORE_CUT: Final = 2
+"""Most events of a stream that arrive before it is cut off."""
+MessageFault = Literal["lost_reply", "delay", "busy", "duplicate", "cut_stream"]
 ToolFault = Literal["tool_error", "tool_timeout", "tool_fields"]
-_MESSAGE: Final[tuple[MessageFault, ...]] = ("lost_reply", "duplicate", "busy", "delay")
+_MESSAGE: Final[tuple[MessageFault, ...]] = (
+    *("lost_reply", "duplicate", "busy", "delay", "cut_stream"),
+)
 _TOOL: Final[tuple[ToolFault, ...]] = ("tool_timeout", "tool_error", "tool_fields")
 
 
@@ -74,6 +78,10 @@ class Injector:
     def status(self) -> int:
         """Return the status with which the current message is turned away."""
         return self._random("status", self._messages).choice((429, 503))
+
+    def events_before_cut(self) -> int:
+        """Return how many events of the current message's stream arrive before it is cut off."""
+        return self._random("cut", self._messages).randint(0, MOST_BEFORE_CUT)
 
     def opening(self, text: str) -> str:
         """Return a user's first words, in others where that is drawn."""

@@ -16,6 +16,7 @@ FaultKind = Literal[
     "lost_reply",
     "delay",
     "busy",
+    "cut_stream",
     "duplicate",
     "tool_error",
     "tool_timeout",
@@ -27,7 +28,7 @@ Family = Literal["network", "duplicates", "tools", "prompts"]
 
 FAMILIES: Final[Mapping[Family, tuple[FaultKind, ...]]] = MappingProxyType(
     {
-        "network": ("lost_reply", "delay", "busy"),
+        "network": ("lost_reply", "delay", "busy", "cut_stream"),
         "duplicates": ("duplicate",),
         "tools": ("tool_error", "tool_timeout", "tool_fields"),
         "prompts": ("prompt",),
@@ -39,6 +40,7 @@ _USUAL: Final[Mapping[FaultKind, float]] = MappingProxyType(
         "lost_reply": 0.3,
         "delay": 0.1,
         "busy": 0.2,
+        "cut_stream": 0.2,
         "duplicate": 0.5,
         "tool_error": 0.3,
         "tool_timeout": 0.1,

@@ -20,6 +20,7 @@ _ON_THE_WAY: Final[Mapping[str, str]] = {
     "lost_reply": "The reply below was lost, so the same message was sent again.",
     "duplicate": "The message above was delivered a second time, and the reply to that was dropped.",
     "busy": "The message was turned away once and sent again: status {detail}.",
+    "cut_stream": "The stream of the reply was cut off {detail}.",
     "delay": "The message came late: {detail}.",
 }
 """A sentence for each fault on the way to the agent."""

@@ -167,6 +167,8 @@ class Chaos(_Table):
     """Messages that are late."""
     busy: Rate = 0
     """Messages that are answered 429 or 503 once."""
+    cut_stream: Rate = 0
+    """Streamed replies whose connection breaks off."""
     duplicate: Rate = 0
     """Messages that are delivered twice."""
     tool_error: Rate = 0
