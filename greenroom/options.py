@@ -37,7 +37,7 @@ class Options:
         solo: Play without a user, if the benchmark has such tasks.
         isolation: Probe the agents after the trials for what they tell of other conversations.
         chaos: Play every trial under injected faults too: profiles (`network`, `duplicates`, `tools`,
-            `prompts`, `all`), or rates by fault.
+            `prompts`, `members`, `all`), or rates by fault.
         timeout_s: The time that an agent may take for one reply.
         token: The bearer token for remote agents.
         credentials: What else they are sent, as `NAME=VARIABLE` or `NAME=@FILE`; by the agents'

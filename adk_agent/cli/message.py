@@ -53,7 +53,8 @@ def add_message(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chaos",
         metavar="PROFILE",
-        help="play every trial under injected faults too: network, duplicates, tools, prompts, all, "
+        help="play every trial under injected faults too: network, duplicates, tools, prompts, "
+        "members, all, "
         "or rates such as lost_reply=0.5",
     )
     parser.add_argument(

@@ -26,6 +26,7 @@ from adk_agent.requests.agents import TEAM_PREFIX
 from evals.trace import InteractionStep, Trace
 from tau_bridge.a2a.peers import peer_lines
 from tau_bridge.a2a.proxy import ObservingProxy
+from tau_bridge.chaos.injector import Injector
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.teams import teams
 
@@ -79,8 +80,10 @@ class TeamAccess:
         return nullcontext() if self.proxy is None else self.turns.lock
 
     @asynccontextmanager
-    async def watched(self, recorder: TraceRecorder) -> AsyncIterator[None]:
-        """Record the calls between the members that begin inside.
+    async def watched(
+        self, recorder: TraceRecorder, *, faults: Injector | None = None
+    ) -> AsyncIterator[None]:
+        """Record the calls between the members that begin inside, with faults where some are drawn.
 
         An exercise that ends by an error may leave the team at work. The next one waits a little
         for it to finish, and its `Turns` says what may have been taken for its own all the same.
@@ -91,7 +94,7 @@ class TeamAccess:
         if self.turns.left_at_work:
             await self.proxy.quiet(within_s=SETTLE_S)
         try:
-            with self.proxy.recording(recorder):
+            with self.proxy.recording(recorder, faults=faults):
                 yield
         except BaseException:
             self.turns.left_at_work = True

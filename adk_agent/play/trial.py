@@ -168,6 +168,8 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     if chaos is None or record.row.status != "scored":
         return record
     injectable = deps.benchmarks.of(job.domain).injectable()
+    if deps.watches_team(job.domain) and team.is_observed:
+        injectable |= {"members"}
     families = [family for family in chaos.families if family in injectable]
     spent, plays = record.spent, []
     for family in families:
@@ -285,8 +287,9 @@ class _Trial:
             else EmbeddingModel(name=embedding.spec.name, embed=embedding),
             faults=self._faults,
         )
-        watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
-        async with watching:
+        team = self._team
+        watching = team.watched(self._recorder, faults=self._faults) if self._watched else None
+        async with watching or contextlib.nullcontext():
             return await self._benchmark.play(self._ref, conversation, context)
 
     async def _whole_trace(self) -> Trace:

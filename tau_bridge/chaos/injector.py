@@ -7,6 +7,7 @@ faults at the same places.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -30,6 +31,11 @@ MOST_BEFORE_CUT: Final = 2
 """Most events of a stream that arrive before it is cut off."""
 MessageFault = Literal["lost_reply", "delay", "busy", "duplicate", "cut_stream"]
 ToolFault = Literal["tool_error", "tool_timeout", "tool_fields"]
+MemberFault = Literal["member_lost_reply", "member_duplicate", "member_busy", "member_delay"]
+_BETWEEN: Final[tuple[MemberFault, ...]] = (
+    *("member_lost_reply", "member_duplicate", "member_busy", "member_delay"),
+)
+_TO_BE_SENT_AGAIN: Final = frozenset({"member_lost_reply", "member_busy"})
 _MESSAGE: Final[tuple[MessageFault, ...]] = (
     *("lost_reply", "duplicate", "busy", "delay", "cut_stream"),
 )
@@ -43,7 +49,7 @@ class InjectedFault(BaseModel):
 
     kind: FaultKind
     place: int
-    """The number of the message or of the tool's call, from 1."""
+    """The number of the message or of the tool's call, from 1; between members, of their pair."""
     call_id: str | None = None
     """The call that it hit, if it hit one."""
     detail: str = ""
@@ -62,6 +68,8 @@ class Injector:
         self._key = f"{seed}/{key}"
         self._rates = rates
         self._messages = self._calls = 0
+        self._between: Counter[tuple[str, str]] = Counter()
+        self._spared: set[tuple[str, str]] = set()
         self.faults: list[InjectedFault] = []
         """The faults that happened, in order."""
 
@@ -74,6 +82,21 @@ class Injector:
         """Return the fault of the agent's next call of a tool; None for none."""
         self._calls += 1
         return next((kind for kind in _TOOL if self._drawn(kind, self._calls)), None)
+
+    def next_between(self, caller: str, callee: str) -> MemberFault | None:
+        """Return the fault of the next message from one member of a team to another.
+
+        What follows a message that has to be sent again meets none, so that a caller which does so
+        comes through.
+        """
+        pair = (caller, callee)
+        self._between[pair] += 1
+        if pair in self._spared:
+            self._spared.remove(pair)
+            return None
+        at = f"{caller}>{callee}"
+        number = self._between[pair]
+        return next((kind for kind in _BETWEEN if self._drawn(kind, number, at)), None)
 
     def status(self) -> int:
         """Return the status with which the current message is turned away."""
@@ -99,9 +122,17 @@ class Injector:
         """Remember a fault that hit the current call of a tool."""
         self.faults.append(InjectedFault(kind=kind, place=self._calls, call_id=call_id))
 
-    def _drawn(self, kind: FaultKind, place: int) -> bool:
+    def note_between(self, kind: MemberFault, caller: str, callee: str) -> None:
+        """Remember a fault that hit the current message from one member to another."""
+        pair = (caller, callee)
+        if kind in _TO_BE_SENT_AGAIN:
+            self._spared.add(pair)
+        place, detail = self._between[pair], f"{caller} to {callee}"
+        self.faults.append(InjectedFault(kind=kind, place=place, detail=detail))
+
+    def _drawn(self, kind: FaultKind, place: int, at: str = "") -> bool:
         rate = self._rates.get(kind, 0.0)
-        return rate > 0 and self._random(kind, place).random() < rate
+        return rate > 0 and self._random(kind + at, place).random() < rate
 
     def _random(self, what: str, place: int) -> Random:
         return Random(f"{self._key}/{what}/{place}")  # noqa: S311 - nothing secret is drawn

@@ -22,8 +22,12 @@ FaultKind = Literal[
     "tool_timeout",
     "tool_fields",
     "prompt",
+    "member_lost_reply",
+    "member_busy",
+    "member_delay",
+    "member_duplicate",
 ]
-Family = Literal["network", "duplicates", "tools", "prompts"]
+Family = Literal["network", "duplicates", "tools", "prompts", "members"]
 """Faults that are played together, apart from the others, so that a loss has one cause."""
 
 FAMILIES: Final[Mapping[Family, tuple[FaultKind, ...]]] = MappingProxyType(
@@ -32,6 +36,7 @@ FAMILIES: Final[Mapping[Family, tuple[FaultKind, ...]]] = MappingProxyType(
         "duplicates": ("duplicate",),
         "tools": ("tool_error", "tool_timeout", "tool_fields"),
         "prompts": ("prompt",),
+        "members": ("member_lost_reply", "member_busy", "member_delay", "member_duplicate"),
     }
 )
 ALL: Final = "all"
@@ -46,6 +51,10 @@ _USUAL: Final[Mapping[FaultKind, float]] = MappingProxyType(
         "tool_timeout": 0.1,
         "tool_fields": 0.3,
         "prompt": 1.0,
+        "member_lost_reply": 0.2,
+        "member_busy": 0.2,
+        "member_delay": 0.1,
+        "member_duplicate": 0.2,
     }
 )
 PROFILES: Final[tuple[str, ...]] = (*FAMILIES, ALL)

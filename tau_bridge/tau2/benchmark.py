@@ -35,7 +35,7 @@ from tau_bridge.benchmark import (
     TaskInfo,
     TaskRef,
 )
-from tau_bridge.chaos.profiles import FAMILIES, Family
+from tau_bridge.chaos.profiles import Family
 from tau_bridge.errors import DataError, DataFolderError, FetchedDataError, UnknownDomainError
 from tau_bridge.messages import Message, to_records, transcript
 from tau_bridge.tau2.data import DOMAINS, FETCH, DataSource, open_source
@@ -484,10 +484,11 @@ class Tau2Benchmark(Benchmark):
         return tool_names(ref.domain).changes_state
 
     def injectable(self) -> frozenset[Family]:
-        """Return all families, as far as there are tools and words of a user in this process."""
+        """Add the families of tools and words, as far as these are in this process."""
+        usual = super().injectable()
         if self.options.engine == "official":
-            return super().injectable()
-        return frozenset(FAMILIES) - ({"prompts"} if self.options.solo else set())
+            return usual
+        return usual | {"tools"} | (set() if self.options.solo else {"prompts"})
 
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the official results format."""

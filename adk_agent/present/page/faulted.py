@@ -24,6 +24,12 @@ _ON_THE_WAY: Final[Mapping[str, str]] = {
     "delay": "The message came late: {detail}.",
 }
 """A sentence for each fault on the way to the agent."""
+_BETWEEN_MEMBERS: Final[Mapping[str, str]] = {
+    "member_lost_reply": "The reply to call {place} from {detail} was lost.",
+    "member_duplicate": "Call {place} from {detail} was delivered twice.",
+    "member_busy": "Call {place} from {detail} was turned away once: status 503.",
+    "member_delay": "Call {place} from {detail} came late.",
+}
 _AFTER_THE_REPLY: Final = frozenset({"duplicate"})
 _OF_CALLS: Final[Mapping[str, str]] = {
     "tool_error": "injected: turned away, did not run",
@@ -77,6 +83,10 @@ def _inserted(play: FaultedPlay) -> Mapping[int, list[_Json]]:
     end = min(len(play.messages), MOST_MESSAGES)
     for fault in play.result.faults:
         if fault.call_id is not None or fault.kind == "prompt":
+            continue
+        if fault.kind in _BETWEEN_MEMBERS:
+            said = _BETWEEN_MEMBERS[fault.kind].format(place=fault.place, detail=fault.detail)
+            found[end].append({"who": "fault", "text": said})
             continue
         number = fault.place - 1
         place = places.get(number, end)

@@ -13,9 +13,10 @@ _LEAD: Final = (
     "(with|under|plus|and|inject|injecting|injected|simulate|simulating|include|including) "
     "(the|some|injected|simulated)*"
 )
-_KIND: Final = "(network|connection|duplicate|duplicated|tool|tools|prompt|prompts)"
+_KIND: Final = "(network|connection|duplicate|duplicated|tool|tools|prompt|prompts|member|members)"
 _FAULTS: Final = "(fault|faults|failure|failures|error|errors|chaos)"
 _FORMS: Final = (
+    f"{_LEAD} {_FAULTS} (between|among) (the|its|their|team)* (members|agents)",
     f"{_LEAD} {_KIND} (AND {_KIND})* {_FAULTS}",
     f"{_LEAD} (lost (replies|messages)|duplicates|(duplicate|duplicated|repeated) (messages|deliveries|requests))",
     f"{_LEAD} (failing|flaky|broken) tools",
@@ -38,6 +39,9 @@ _FAMILY: Final[Mapping[str, Family]] = {
     "reworded": "prompts",
     "rephrased": "prompts",
     "paraphrased": "prompts",
+    "member": "members",
+    "members": "members",
+    "agents": "members",
 }
 _LEAKS: Final = (
     "(and|,|also|with|plus)* (check|checks|checking|probe|probes|probing|look|looking|watch|test|testing) "

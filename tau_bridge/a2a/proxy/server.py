@@ -16,6 +16,7 @@ from tau_bridge.a2a.proxy.upstream import Upstream
 from tau_bridge.loopback import LOOPBACK, BackgroundServer, listening_socket
 
 if TYPE_CHECKING:
+    from tau_bridge.chaos.injector import Injector
     from tau_bridge.recorder import TraceRecorder
 
 _DEFAULT_LIMITS = ProxyLimits()
@@ -149,8 +150,10 @@ class ObservingProxy:
         return self._redact(text)
 
     @contextlib.contextmanager
-    def recording(self, recorder: TraceRecorder) -> Iterator[None]:
-        """Make calls that begin inside steps of `recorder`'s trace.
+    def recording(
+        self, recorder: TraceRecorder, *, faults: Injector | None = None
+    ) -> Iterator[None]:
+        """Make calls that begin inside steps of `recorder`'s trace, and inject faults into them.
 
         One recording at a time: nothing in a call says to which trial it belongs. At the end of
         it, the steps of calls that are still open end too, while the calls themselves go on.
@@ -162,7 +165,7 @@ class ObservingProxy:
             raise RuntimeError(
                 "the proxy records one trial at a time; give each trial at once its own proxy"
             )
-        current = Recording(recorder, limits=self.limits, redact=self._redact)
+        current = Recording(recorder, limits=self.limits, redact=self._redact, faults=faults)
         self._recording = current
         try:
             yield

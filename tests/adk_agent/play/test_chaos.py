@@ -91,6 +91,26 @@ async def test_faults_find_the_agents_that_they_are_for(make_deps):
     assert {row.participant for row in report.of("forgetful").robustness} == {"builtin:forgetful"}
 
 
+async def test_faults_between_members_find_a_team_that_does_not_send_again(make_deps):
+    plan = EvaluationPlan(
+        participants=(Participant(address="builtin:team:star5"),),
+        tasks=(PlannedTasks(domain="coordination", task_ids=("ex01_return_with_fee",)),),
+        chaos=parse_chaos("member_busy=1"),
+    )
+    deps = make_deps()
+    report = await evaluate(plan, deps, request="r")
+    [row] = report.robustness
+    assert (row.family, row.comparison.first, row.comparison.second) == ("members", 1.0, 0.0)
+    [record] = iter_trials(deps.results_dir, report.run_id)
+    assert all(step.error is None for step in record.trace.steps)
+    [play] = record.chaos
+    hit = [step.callee for step in play.trace.steps if "injected" in step.additional_attributes]
+    assert len(hit) == len(play.result.faults) > 0
+    page = write_page(deps.results_dir, report.run_id, benchmarks=deps.benchmarks)
+    [shown] = unpacked(page.read_text(encoding="utf-8"))[0]["chaos"]
+    assert shown["items"][-1]["text"].endswith("was turned away once: status 503.")
+
+
 async def test_a_run_without_faults_has_no_section_about_them(make_deps):
     plan = plan_of(chaos=None, agents=("idempotent",), num_trials=1)
     report = await evaluate(plan, make_deps(), request="r")
@@ -99,10 +119,11 @@ async def test_a_run_without_faults_has_no_section_about_them(make_deps):
 
 
 async def test_what_cannot_be_injected_is_unscored_with_the_reason(make_deps):
-    plan = plan_of(chaos="prompts", agents=("idempotent",), num_trials=1, solo=True)
-    [row] = (await evaluate(plan, make_deps(), request="r")).robustness
-    assert (row.comparison, row.pairs, row.repeated_writes) == (None, 0, None)
-    assert row.reason == "the benchmark cannot inject prompt here"
+    plan = plan_of(chaos="prompts,members", agents=("idempotent",), num_trials=1, solo=True)
+    of_words, of_members = (await evaluate(plan, make_deps(), request="r")).robustness
+    assert (of_words.comparison, of_words.pairs, of_words.repeated_writes) == (None, 0, None)
+    assert of_words.reason == "the benchmark cannot inject prompt here"
+    assert of_members.reason == "no calls between members of a team are observed here"
 
 
 async def test_a_rate_too_low_to_hit_is_unscored_and_one_trial_has_no_consistency(make_deps):

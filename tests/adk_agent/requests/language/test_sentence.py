@@ -79,6 +79,11 @@ PLANS = {
         "chaos": "duplicates",
         "isolation": True,
     },
+    "Evaluate team:star5 on two coordination tasks with faults between members": {
+        "agents": ["builtin:team:star5"],
+        "tasks": [tasks("coordination", num_tasks=2)],
+        "chaos": "members",
+    },
     f"Evaluate {U} on two mock tasks with isolation probes": {
         "agents": [U],
         "tasks": [tasks("mock", num_tasks=2)],
