@@ -36,6 +36,7 @@ class Options:
         max_steps: The most steps of a conversation.
         solo: Play without a user, if the benchmark has such tasks.
         isolation: Probe the agents after the trials for what they tell of other conversations.
+        confidence: Ask the agents to state their confidence, and measure how well it fits.
         chaos: Play every trial under injected faults too: profiles (`network`, `duplicates`, `tools`,
             `prompts`, `members`, `all`), or rates by fault.
         timeout_s: The time that an agent may take for one reply.
@@ -56,6 +57,7 @@ class Options:
     max_steps: int | None = None
     solo: bool = False
     isolation: bool = False
+    confidence: bool = False
     chaos: str | Mapping[str, float] | None = None
     timeout_s: PositiveFloat = 300.0
     token: str | None = None
@@ -154,6 +156,7 @@ def plan_of(
             max_steps=chosen.max_steps,
             solo=chosen.solo,
             isolation=chosen.isolation,
+            confidence=chosen.confidence,
             chaos=None if chosen.chaos is None else chaos_text(chosen.chaos),
             options=dict(chosen.options),
         )

@@ -100,6 +100,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
             **missing,
             "offline": parsed.offline or content.offline,
             "isolation": parsed.isolation or content.isolation,
+            "confidence": parsed.confidence or content.confidence,
             "option": [*options, *(parsed.option or ())] or None,
         }
     )

@@ -25,6 +25,7 @@ from adk_agent.results.isolation import (
 )
 from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
+from adk_agent.results.predictability import predictability_lines
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.robustness_text import robustness_lines
@@ -141,7 +142,8 @@ class Display:
             self._teams(measured)
         self._usage(report)
         robustness = robustness_lines(report.robustness)
-        for line in [*meaning_lines(report), *cause_lines(report), *robustness]:
+        confidence = predictability_lines(report.predictability)
+        for line in [*meaning_lines(report), *cause_lines(report), *robustness, *confidence]:
             self._line(line)
         self._differences(report)
         doubts = [(team, doubt(team)) for team in measured]

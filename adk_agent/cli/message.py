@@ -83,6 +83,11 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         help="probe the agents after the trials for what they tell of other conversations; exit code "
         "1 if they do",
     )
+    parser.add_argument(
+        "--confidence",
+        action="store_true",
+        help="ask the agents to state their confidence, and measure how well it fits the outcomes",
+    )
     add_files(parser)
     parser.add_argument("--yes", action="store_true", help="answer yes to every question")
     add_playing(parser)
@@ -298,5 +303,6 @@ def _overrides(parsed: argparse.Namespace) -> Overrides:
         limit=parsed.limit,
         user_llm=parsed.user_model,
         isolation=parsed.isolation,
+        confidence=parsed.confidence,
         options=dict(parsed.option) if parsed.option else None,
     )

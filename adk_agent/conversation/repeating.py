@@ -33,6 +33,7 @@ _KEPT = (
     "max_steps",
     "seed",
     "isolation",
+    "confidence",
 )
 """Settings of a plan that a request takes as they are."""
 

@@ -105,6 +105,8 @@ class EvaluationRequest(_Frozen):
     evaluation_type: EvaluationType = "all"
     isolation: bool = False
     """Probe the agents after the trials: do they tell one conversation what belongs to another?"""
+    confidence: bool = False
+    """Ask the agents to state their confidence."""
     chaos: str | None = None
     """Faults to inject, as `tau_bridge.chaos.profiles.parse_chaos` reads them; planning checks it."""
     options: dict[str, Any] = {}
@@ -157,6 +159,8 @@ class EvaluationPlan(_Frozen):
     evaluation_type: EvaluationType = "all"
     isolation: bool = False
     """True if the agents are probed after the trials."""
+    confidence: bool = False
+    """True if the agents are asked to state their confidence."""
     options: dict[str, Any] = {}
     """Further options of benchmarks, by name."""
     task_files: tuple[str, ...] = ()
@@ -207,6 +211,7 @@ class Overrides(_Frozen):
     """The most tasks per domain: a sample, unless the request names tasks or takes the first."""
     user_llm: str | None = None
     isolation: bool = False
+    confidence: bool = False
     chaos: str | None = None
     """A profile of faults, or their rates, as `tau_bridge.chaos.profiles.parse_chaos` reads them."""
     options: dict[str, str] | None = None

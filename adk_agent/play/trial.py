@@ -265,6 +265,7 @@ class _Trial:
             callee=self._team.name,
             metadata={TASK_METADATA_KEY: f"{job.domain}/{job.task_id}"} if knows_tasks else None,
             faults=self._faults,
+            asks_confidence=self._deps.plan.confidence,
         )
 
     async def _play(self, conversation: Conversation) -> Played:
@@ -354,6 +355,7 @@ class _Trial:
             diagnosis=diagnosis,
             attribution=attribution,
             spent=meter.spent,
+            stated_confidence=self._conversation.stated_confidence,
         )
         return TrialRecord(
             row=row,
@@ -433,6 +435,7 @@ def row_of(
     diagnosis: Diagnosis | None = None,
     attribution: Attribution | None = None,
     spent: Spending = NOTHING_SPENT,
+    stated_confidence: float | None = None,
 ) -> TrialRow:
     """Return the report's row of a trial that came to `outcome`."""
     return TrialRow(
@@ -462,6 +465,7 @@ def row_of(
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
         attribution=attribution,
+        stated_confidence=stated_confidence,
     )
 
 

@@ -47,7 +47,7 @@ _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "con
 _KEYS = (
     "domain", "benchmark", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
-    "shard_index", "num_shards", "entry", "references", "isolation", "chaos", "options",
+    "shard_index", "num_shards", "entry", "references", "isolation", "confidence", "chaos", "options",
 )  # fmt: skip
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
@@ -162,6 +162,7 @@ def read_agentbeats(record: Mapping[str, Any], vocabulary: Vocabulary) -> Evalua
             participants=participants,
             references=fields.flag("references"),
             isolation=fields.flag("isolation"),
+            confidence=fields.flag("confidence"),
             chaos=fields.chaos(),
             selections=fields.selections(),
             num_trials=fields.number("num_trials", most=MAX_TRIALS),

@@ -27,7 +27,10 @@ def equivalent_command(plan: EvaluationPlan) -> str:
     else:
         ids = {each.domain: list(each.task_ids) for each in plan.tasks}
         config = {"domain": list(ids), "task_ids": ids}
-    settings = ("solo", "evaluation_type", "options", "user_llm", "user_llm_args", "isolation")
+    settings = (
+        *("solo", "evaluation_type", "options", "user_llm", "user_llm_args"),
+        *("isolation", "confidence"),
+    )
     changed = plan.model_dump(mode="json", include=set(settings), exclude_defaults=True)
     config |= {name: changed[name] for name in settings if name in changed}
     if plan.members:
@@ -96,6 +99,8 @@ def describe(plan: EvaluationPlan) -> str:
     ]
     if plan.isolation:
         lines.append(f"Probes of isolation after the trials: at most {MOST_PROBES} for each agent")
+    if plan.confidence:
+        lines.append("The agents are asked to state their confidence in each trial")
     if plan.reasoning:
         lines.append(f"Why: {plan.reasoning}")
     lines += [f"Warning: {warning}" for warning in plan.warnings]

@@ -179,6 +179,7 @@ class _Planner:
             max_steps=self._setting("max_steps", DEFAULT_MAX_STEPS),
             **request.model_dump(include={"solo", "evaluation_type", "options", "reasoning"}),
             isolation=self._flags.isolation or request.isolation,
+            confidence=self._flags.confidence or request.confidence,
             user_llm=self._flags.user_llm or request.user_llm,
             task_files=self._task_files(planned),
             user_llm_args=request.user_llm_args or {},

@@ -15,6 +15,7 @@ from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.isolation import IsolationRow
 from adk_agent.results.notebook import notebook_html
 from adk_agent.results.pairs import AgentPair
+from adk_agent.results.predictability import PredictabilityRow
 from adk_agent.results.robustness import FaultedTrial, ReliabilityRow, RobustnessRow
 from adk_agent.results.summary import (
     CEILING,
@@ -90,6 +91,8 @@ class EvaluationReport(Row):
     """The scores under each family of faults, paired with the plain ones."""
     reliability: tuple[ReliabilityRow, ...] = ()
     """The consistency of the plain trials of each task, in runs that inject faults."""
+    predictability: tuple[PredictabilityRow, ...] = ()
+    """The agents' stated confidence beside their outcomes, in runs that ask for it."""
 
     def to_json(self) -> str:
         """Return the report as indented JSON that ends in a newline."""
@@ -228,6 +231,7 @@ class EvaluationReport(Row):
                 ),
                 "robustness": rows(self.robustness),
                 "reliability": rows(self.reliability),
+                "predictability": rows(self.predictability),
                 "evaluations": tuple(
                     each
                     for each in self.evaluations

@@ -32,6 +32,7 @@ from a2a.types import Role, SendMessageRequest, StreamResponse
 from evals.trace import ASSESSOR, CallType
 from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.a2a.adk import MOST_MISSED
+from tau_bridge.a2a.confidence import ASK, STATED, without_confidence
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.credentials import NONE, Credentials
 from tau_bridge.a2a.faults import task_error
@@ -134,6 +135,7 @@ class Messenger:
         callee: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         faults: Injector | None = None,
+        asks_confidence: bool = False,
     ) -> Conversation:
         """Start a new conversation with the agent at `url`. Sends nothing yet.
 
@@ -143,6 +145,7 @@ class Messenger:
             callee: Who the steps say was called; the address by default.
             metadata: JSON to send along with the first message.
             faults: Draws the faults that messages meet on their way; None: they meet none.
+            asks_confidence: Ask the agent to state its confidence, and take that out of its replies.
 
         Raises:
             AgentUnreachableError: `url` is not an address.
@@ -156,6 +159,7 @@ class Messenger:
             callee=callee,
             metadata=metadata,
             faulty=None if faults is None else FaultyDelivery(faults, sleep=self._sleep),
+            asks_confidence=asks_confidence,
         )
 
     def allow(self, url: str) -> None:
@@ -252,6 +256,7 @@ class Conversation:
         callee: str | None,
         metadata: Mapping[str, Any] | None,
         faulty: FaultyDelivery | None = None,
+        asks_confidence: bool = False,
     ) -> None:
         self.context_id: str | None = None
         self.opening: str | None = None
@@ -263,6 +268,9 @@ class Conversation:
         self._callee = callee or connection.url
         self._metadata = metadata
         self._faulty = faulty
+        self._asks_confidence = asks_confidence
+        self.stated_confidence: float | None = None
+        """The confidence, 0 to 1, that the agent stated last; None: it was not asked, or stated none."""
         self._open_task_id: str | None = None
         self._known_artifacts: dict[str, tuple[bytes, ...]] = {}
         self._known_usage: dict[Place, ReportedUsage] = {}
@@ -309,6 +317,7 @@ class Conversation:
         self._busy = True
         if self.opening is None:
             self.opening = text
+            text = f"{ASK}{text}" if self._asks_confidence else text
         try:
             return await self._send_recorded(text)
         finally:
@@ -480,6 +489,8 @@ class Conversation:
                 await self._fold(opened, events, fold, attributes)
             reply = fold.reply()
             reply = replace(reply, text=self._connection.redact.said(reply.text))
+            if self._asks_confidence:
+                reply = self._without_confidence(reply, attributes)
         except asyncio.CancelledError:
             self._abandon(opened, fold)
             raise
@@ -517,6 +528,13 @@ class Conversation:
             raise error
         self._count_reply(reply)
         attributes["reply_from"] = reply.source
+        return reply
+
+    def _without_confidence(self, reply: Reply, attributes: dict[str, str]) -> Reply:
+        reply, stated = without_confidence(reply)
+        if stated is not None:
+            self.stated_confidence = stated
+            attributes[STATED] = f"{stated:g}"
         return reply
 
     def _count_reply(self, reply: Reply) -> None:

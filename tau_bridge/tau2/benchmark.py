@@ -488,7 +488,10 @@ class Tau2Benchmark(Benchmark):
         usual = super().injectable()
         if self.options.engine == "official":
             return usual
-        return usual | {"tools"} | (set() if self.options.solo else {"prompts"})
+        added: frozenset[Family] = frozenset(
+            {"tools"} if self.options.solo else {"tools", "prompts"}
+        )
+        return usual | added
 
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the official results format."""

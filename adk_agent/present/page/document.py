@@ -32,6 +32,11 @@ from adk_agent.present.page.verdict import ending, verdicts
 from adk_agent.present.page.words import CLASSES, MARKS, SIDES
 from adk_agent.results.isolation import ISOLATION_LEGEND
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
+from adk_agent.results.predictability import (
+    PREDICTABILITY_LEGEND,
+    predictability_notes,
+    predictability_table,
+)
 from adk_agent.results.tables import headline_table
 
 if TYPE_CHECKING:
@@ -85,6 +90,11 @@ def render(
             latencies=latencies(names, found.replies_ms, found.replies_failed),
             **_style_and_script(has_faults=has_faults),
             robustness=robustness(report),
+            predictability=predictability_table(report.predictability)
+            if report.predictability
+            else None,
+            predictability_notes=predictability_notes(report.predictability),
+            predictability_legend=PREDICTABILITY_LEGEND,
             isolation=isolation(report),
             isolation_legend=ISOLATION_LEGEND,
             teams=teams(report, found),

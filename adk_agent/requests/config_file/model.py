@@ -237,6 +237,8 @@ class ConfigFile(_Table):
     isolation: bool = False
     """Probe the agents after the trials for what they tell of other conversations; exit code 1 if
     they do."""
+    confidence: bool = False
+    """Ask the agents to state their confidence, and measure how well it fits the outcomes."""
     offline: bool = False
     """Use no language model."""
     options: dict[str, Any] = {}

@@ -429,6 +429,13 @@ def test_faults_are_a_profile_or_rates(parse: Parse, value: Any, text: str) -> N
     assert parse(record(chaos=value)).chaos == text
 
 
+def test_confidence_is_asked_for_by_a_flag_or_a_key(parse: Parse, benchmarks: Benchmarks) -> None:
+    assert resolve(parse(record(confidence=True)), benchmarks).confidence
+    assert resolve(parse(record()), benchmarks, Overrides(confidence=True)).confidence
+    assert not resolve(parse(record()), benchmarks).confidence
+    assert "config.confidence is 'yes'" in str(refused(parse, record(confidence="yes")))
+
+
 @pytest.mark.parametrize("value", [3, True, ["network"]])
 def test_faults_of_another_type_are_refused(parse: Parse, value: Any) -> None:
     refusal = refused(parse, record(chaos=value))

@@ -84,6 +84,11 @@ PLANS = {
         "tasks": [tasks("coordination", num_tasks=2)],
         "chaos": "members",
     },
+    f"Evaluate {U} on two mock tasks and ask it for its confidence": {
+        "agents": [U],
+        "tasks": [tasks("mock", num_tasks=2)],
+        "confidence": True,
+    },
     f"Evaluate {U} on two mock tasks with isolation probes": {
         "agents": [U],
         "tasks": [tasks("mock", num_tasks=2)],
