@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from tau_bridge.chaos.profiles import FaultKind
 from tau_bridge.chaos.prompts import reworded
+from tau_bridge.chaos.values import changed_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +54,17 @@ class InjectedFault(BaseModel):
     call_id: str | None = None
     """The call that it hit, if it hit one."""
     detail: str = ""
+    produced_by: str | None = None
+    """Who reworded a user's words: rules, or a model; None for other faults."""
+
+
+class Rewording(Protocol):
+    """Gives a text in other words; `name` says who does."""
+
+    name: str
+
+    async def __call__(self, text: str) -> str:
+        """Return the text in other words."""
 
 
 class Injector:
@@ -106,12 +118,30 @@ class Injector:
         """Return how many events of the current message's stream arrive before it is cut off."""
         return self._random("cut", self._messages).randint(0, MOST_BEFORE_CUT)
 
-    def opening(self, text: str) -> str:
-        """Return a user's first words, in others where that is drawn."""
+    async def opening(self, text: str, rewording: Rewording | None = None) -> str:
+        """Return a user's first words, in others where that is drawn.
+
+        A model's words count where they have the values of the text and no others; else, and
+        without a model, those of the rules.
+
+        Args:
+            text: The first words.
+            rewording: The model.
+        """
         if not self._drawn("prompt", 1):
             return text
-        said = reworded(text, self._random("words", 1))
-        self.faults.append(InjectedFault(kind="prompt", place=1, detail=said[:500]))
+        said, by = reworded(text, self._random("words", 1)), "rules"
+        if rewording is not None:
+            offered = await rewording(text)
+            changed = changed_values(text, offered)
+            by = rewording.name
+            if changed:
+                by = f"rules, as {rewording.name} lost, added or moved {', '.join(changed)}"
+            else:
+                said = offered
+        self.faults.append(
+            InjectedFault(kind="prompt", place=1, detail=said[:500], produced_by=by[:500])
+        )
         return said
 
     def note_message(self, kind: MessageFault, detail: str = "") -> None:

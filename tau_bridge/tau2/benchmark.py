@@ -327,6 +327,7 @@ class Tau2Benchmark(Benchmark):
         """Play a conversation of the agent with a user, over a world of its own."""
         from tau_bridge.tau2.loop import ConversationLimits, converse
         from tau_bridge.tau2.replay import new_world
+        from tau_bridge.tau2.rewording import ModelRewording
         from tau_bridge.tau2.solo import agent_tools
         from tau_bridge.wire_agent import WireAgent
 
@@ -348,6 +349,9 @@ class Tau2Benchmark(Benchmark):
             limits=ConversationLimits(max_steps=context.max_steps),
             recorder=context.recorder,
             faults=context.faults,
+            rewording=None
+            if context.faults is None or context.user_model is None
+            else ModelRewording(context.user_model, context.recorder),
         )
         return _played(played, task, user=NO_USER if user is None else user.label, solo=solo)
 

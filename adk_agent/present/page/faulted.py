@@ -36,7 +36,7 @@ _OF_CALLS: Final[Mapping[str, str]] = {
     "tool_timeout": "injected: ran, and the agent was not told",
     "tool_fields": "injected: other fields in the result",
 }
-_REWORDED: Final = "injected: the first words were reworded"
+_REWORDED: Final = "injected: the first words were reworded by {}"
 
 
 def faulted_json(record: TrialRecord, writes: Callable[[str], bool]) -> list[_Json]:
@@ -64,10 +64,10 @@ def _play(play: FaultedPlay, plain: TrialRow, writes: Callable[[str], bool]) -> 
         if fault.call_id is not None
     }
     items = list(conversation_items(play.messages, writes, inserted=_inserted(play), marked=marks))
-    if any(fault.kind == "prompt" for fault in result.faults):
+    for fault in result.faults:
         said = next((item for item in items if item["who"] == "user"), None)
-        if said is not None:
-            said["fault"] = _REWORDED
+        if fault.kind == "prompt" and said is not None:
+            said["fault"] = _REWORDED.format(fault.produced_by or "rules")
     return told | {"items": items, "left_out": max(0, len(play.messages) - MOST_MESSAGES)}
 
 

@@ -52,9 +52,9 @@ def test_the_same_trial_meets_the_same_faults_and_another_seed_meets_others():
     assert {kind for kind, _ in faults(1)} == {None, "lost_reply"}
 
 
-def test_an_opening_in_other_words_keeps_every_sentence():
+async def test_an_opening_in_other_words_keeps_every_sentence():
     said = "My name is Ada Byron. My phone is broken. It does not ring. My user id is ada_7."
-    found = Injector("shop/1", seed=1, rates={"prompt": 1.0}).opening(said)
+    found = await Injector("shop/1", seed=1, rates={"prompt": 1.0}).opening(said)
     assert (
         "My phone is broken. It does not ring. My name is Ada Byron. My user id is ada_7." in found
     )

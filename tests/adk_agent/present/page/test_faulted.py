@@ -109,7 +109,7 @@ def test_a_call_that_was_turned_away_and_reworded_words_are_marked():
     [play] = shown(played(away, fault("prompt", 1, detail="Please."), family="tools"))
     marks = {item.get("name") or item["text"]: item.get("fault") for item in play["items"]}
     assert marks["create_task"] == "injected: turned away, did not run"
-    assert marks["Please."] == "injected: the first words were reworded"
+    assert marks["Please."] == "injected: the first words were reworded by rules"
     assert marks["Done."] is None
 
 
