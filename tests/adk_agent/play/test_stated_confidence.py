@@ -12,7 +12,7 @@ from adk_agent.runs.store import iter_trials
 from tests.adk_agent.present.page.kept_run import text_of
 from tests.fakes import scripted_agent, serve
 
-pytestmark = pytest.mark.requirement("test:chaos")
+pytestmark = [pytest.mark.requirement("test:chaos"), pytest.mark.usefixtures("quick_start")]
 TASKS = ("create_task_1", "update_task_1", "update_task_with_initialization_data")
 KNOWN = {"name": "create_task", "arguments": {"user_id": "user_1", "title": "Important Meeting"}}
 
