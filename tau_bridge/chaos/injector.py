@@ -55,7 +55,7 @@ class InjectedFault(BaseModel):
     """The call that it hit, if it hit one."""
     detail: str = ""
     produced_by: str | None = None
-    """Who reworded a user's words: rules, or a model; None for other faults."""
+    """The author of a user's other words: rules, or a model; None for other faults."""
 
 
 class Rewording(Protocol):
