@@ -7,7 +7,7 @@
 //   args, writes, note, result, result_note, error, gold, expected, differing, departs}],
 //   left_out, missing [{name, by, args}], timeline {lanes, steps [{lane, from, kind, name, at, to,
 //   ms, error, told, note, asked, answered, depth, tokens, cost, team}], untimed, left_out},
-//   evaluations [...], problems [...], chaos (of runs with injected faults; see faults.js).
+//   evaluations [...], problems [...].
 // Texts become text nodes only: the page's policy refuses everything else.
 const SVG = "http://www.w3.org/2000/svg";
 
