@@ -138,6 +138,7 @@ class IntentDraft(_Draft):
         "with commas, or all",
     )
     isolation: bool = Field(False, description="probe for leaks between conversations")
+    confidence: bool = Field(False, description="ask the agents how sure they are of passing")
     user_llm: str | None = Field(None, description="the model of the simulated user, if named")
     reasoning: str = Field("", description="why these tasks, in a sentence")
     unused: list[str] = Field(
@@ -188,7 +189,7 @@ def _evaluate(draft: IntentDraft, registered: Mapping[str, str]) -> Evaluate:
 
 _SETTINGS = {
     *("num_trials", "max_concurrency", "seed", "max_steps", "solo", "references"),
-    *("evaluation_type", "user_llm", "reasoning", "chaos", "isolation"),
+    *("evaluation_type", "user_llm", "reasoning", "chaos", "isolation", "confidence"),
 }
 
 

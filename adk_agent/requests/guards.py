@@ -59,6 +59,7 @@ _OF_FAULTS = re.compile(
     "chaos|fault|fail|error|duplicat|lost|network|inject|reword|rephras|paraphras", re.IGNORECASE
 )
 _OF_ISOLATION = re.compile("leak|isolat|probe", re.IGNORECASE)
+_OF_CONFIDENCE = re.compile("confiden|certain|sure|calibrat", re.IGNORECASE)
 """Parts of words of which one stands in a message that asks for such checks."""
 
 
@@ -199,6 +200,8 @@ def _added_checks(request: EvaluationRequest, said: Said) -> Iterator[str]:
         yield f"the person did not ask for injected faults ({request.chaos!r}): leave chaos out"
     if request.isolation and _OF_ISOLATION.search(said.latest) is None:
         yield "the person did not ask for probes of isolation: leave isolation out"
+    if request.confidence and _OF_CONFIDENCE.search(said.latest) is None:
+        yield "the person did not ask for the agents' confidence: leave confidence out"
 
 
 def _amounts(request: EvaluationRequest, said: Said, unused: Collection[str]) -> Iterator[str]:

@@ -34,6 +34,8 @@ def airline(**fields):
         ("http://localhost:9010 on airline", {"isolation": True}, "leave isolation out"),
         ("http://localhost:9010 on airline with lost replies", {"chaos": "network"}, None),
         ("http://localhost:9010 on airline, does it leak?", {"isolation": True}, None),
+        ("http://localhost:9010 on airline", {"confidence": True}, "leave confidence out"),
+        ("http://localhost:9010 on airline, is it calibrated?", {"confidence": True}, None),
     ],
 )
 def test_faults_and_probes_are_added_only_where_they_were_asked_for(guarded, text, added, problem):
