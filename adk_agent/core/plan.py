@@ -32,7 +32,9 @@ MAX_SHARDS = 20
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 GULLIBLE = "gullible"
-NEEDS_GOLD = frozenset({"oracle", GULLIBLE, "idempotent", "writes-twice", "forgetful", "retrying"})
+NEEDS_GOLD = frozenset(
+    {"oracle", GULLIBLE, "idempotent", "writes-twice", "forgetful", "retrying", "candid"}
+)
 """The bundled agents that are given the gold actions."""
 
 EVERY_MEMBER = "all"
