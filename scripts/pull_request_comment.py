@@ -117,10 +117,11 @@ def main() -> int:
     except httpx.HTTPStatusError as error:
         reply, asked = error.response, error.request
         why = f"{reply.status_code} {reply.reason_phrase} ({asked.method} {asked.url.path})"
+        why += f"; it needs {place.needs}" if reply.status_code in (401, 403, 404) else ""
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
         why = f"{type(error).__name__}: {error}"
     if why:
-        told = f"the comment could not be written: {why}; it needs {place.needs}"
+        told = f"the comment could not be written: {why}"
         print(place.warning + " ".join(told.split()))
     return 0
 

@@ -24,6 +24,7 @@ MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16_BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
+_ONE_A_LINE: Final = "; several values in a file stand on a line each, or in one list"
 _NOT_JSON: Final = "NaN or Infinity, which JSON does not have: taken as null"
 _TWICE: Final = "key written twice in one object: the last one counts"
 _HALF: Final = "text with half a character (a lone surrogate): replaced"
@@ -116,6 +117,7 @@ def parse_json(text: JsonText) -> ParsedJson:
         raise ReportError(
             f"line {text.line + exc.lineno - 1}, column {exc.colno}: not JSON:"
             f" {exc.msg} at {shorten(text.text[exc.pos : exc.pos + 30], 30)!r}"
+            f"{_ONE_A_LINE if exc.msg == 'Extra data' else ''}"
         ) from exc
     except RecursionError as exc:
         raise ReportError(f"line {text.line}: objects or lists are nested too deep") from exc

@@ -364,6 +364,11 @@ def _trace_of(value: Any, position: _Position) -> Merged:
     if is_response_trace(holder):
         return _reported([holder], path, position)
     within = traces_within(holder)
+    if _has(holder, "context") and _has(holder["context"], "span_id"):
+        raise ReportError(
+            f"{path}: this is a span as OpenTelemetry's console exporter writes it, which is for "
+            "people to read; export OTLP as JSON instead (docs/score.md)"
+        )
     if not within and not _has(holder, "steps"):
         raise ReportError(f"{path}: {_EXPECTED}; this is {describe_json(holder)}")
     return _reported(within or [holder], path, position)

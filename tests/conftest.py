@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import signal
 import socket
 import sys
 
@@ -18,6 +19,10 @@ EXAMPLES = 40
 settings.register_profile("greenroom", settings.default, deadline=None, max_examples=EXAMPLES)
 settings.register_profile("long", settings.default, deadline=None, max_examples=10 * EXAMPLES)
 settings.load_profile("greenroom")
+
+# A shell ignores SIGINT for what it starts with `&`, and programs of tests would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SETTINGS = (
     "AGENTBEATS_LLM_API_KEY",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -153,8 +154,8 @@ class Display:
         self._isolation(report)
         for line in [*data_lines(report.summary), *not_measured_lines(report.teams)]:
             self._line(line)
-        self._line(last or f"report: {folder}")
-        self._line(next_commands(report, folder))
+        self._line(last or f"report: {folder}", whole=True)
+        self._line(next_commands(report, folder), whole=True)
 
     def _usage(self, report: EvaluationReport) -> None:
         """Show what agents report to have used, if any does."""
@@ -210,8 +211,19 @@ class Display:
             table.add_row(*(escape(escape_controls(cell)) for cell in row))
         self._console.print(table, width=min(width, self._console.width))
 
-    def _line(self, text: str, *, style: str | None = None) -> None:
-        self._console.print(escape(escape_controls(text)), style=style, soft_wrap=True)
+    def _line(self, text: str, *, style: str | None = None, whole: bool = False) -> None:
+        """Print a text: at a terminal broken between words, elsewhere and if `whole` on one line."""
+        text = escape_controls(text)
+        if self._console.is_terminal and not whole:
+            text = "\n".join(_broken(line, self._console.width) for line in text.split("\n"))
+        self._console.print(escape(text), style=style, soft_wrap=True)
+
+
+def _broken(line: str, width: int) -> str:
+    """Break a line between words; a path or a command that is longer stays whole."""
+    return textwrap.fill(
+        line, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    )
 
 
 def _without_second(cells: Sequence[str]) -> tuple[str, ...]:

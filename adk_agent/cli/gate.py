@@ -51,8 +51,8 @@ def isolation_code(report: EvaluationReport) -> int:
     """Return the exit code of the probes of isolation, if they were asked for.
 
     Returns:
-        1 if an agent told of other conversations. 3 if no agent did, and one answered no probe: what
-        was to be known is not. 0 if every agent answered some, and nothing was found.
+        1 if an agent told of other conversations. 3 if no agent did, and one left most probes without
+        an answer: what was to be known is not. 0 if every agent answered, and nothing was found.
     """
     if not report.plan.isolation:
         return OK
@@ -61,8 +61,10 @@ def isolation_code(report: EvaluationReport) -> int:
         if row.status == "leaks":
             say(f"greenroom: --isolation: {isolation_line(row)}", file=sys.stderr)
             codes.append(GATE_FAILED)
-        elif not row.probes:
-            told = f"not decided: {row.participant} answered no probe"
+        elif not row.was_probed:
+            told = (
+                f"not decided: {row.participant} answered {row.probes or 0} of {row.asked} probes"
+            )
             say(f"greenroom: --isolation: {told}", file=sys.stderr)
             codes.append(INCOMPLETE)
     return GATE_FAILED if GATE_FAILED in codes else max(codes, default=OK)

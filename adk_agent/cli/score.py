@@ -6,9 +6,11 @@ import argparse
 import asyncio
 import gc
 import json
+import re
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,6 +31,8 @@ from tau_bridge.trace_file import TraceEntry, read_roster, read_trace_file
 from tau_bridge.trace_formats.recognising import FORMATS, Format
 
 STDIN = "-"
+_PLACE = re.compile(r"^line \d+: (?:\$[^:]*: )?")
+"""The place of a fault. The same fault in many places is told once."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,15 +110,22 @@ async def _score_all(
 ) -> int:
     code = OK
     made_with = versions()
+    told: Counter[str] = Counter()
     for entry in entries:
         scored = await score_entry(entry, evaluators, roster=roster, versions=made_with)
         if entry.trace is None:
             code = USAGE
-            say(f"greenroom: {scored['error']}", file=sys.stderr)
+            what = _PLACE.sub("", scored["error"])
+            told[what] += 1
+            if told[what] == 1:
+                say(f"greenroom: {scored['error']}", file=sys.stderr)
         if as_json:
             write_data(json.dumps(scored, ensure_ascii=False), flush=True)
         elif entry.trace is not None:
             say(as_text(scored), flush=True)
+    for what, count in told.items():
+        if count > 1:
+            say(f"greenroom: {count - 1} more: {what}", file=sys.stderr)
     return code
 
 
@@ -152,14 +163,19 @@ def _team(scored: dict[str, Any]) -> list[str]:
     coverage = graph["coverage"]
     seen = "" if coverage is None else f", {coverage:.0%} of them observed"
     lines = [
-        f"Trace {scored['trace_id']}: {len(graph['nodes'])} agents, "
-        f"{graph['agent_calls']} calls between agents{seen}",
+        f"Trace {scored['trace_id']}: {_size(graph)}{seen}",
         f"Labels: {', '.join(scored['labels']) or 'none'}",
     ]
     why_not = scored["reason"] or applicability(scored)
     lines += [] if why_not is None else [f"Not measured: {why_not}"]
     found = [f"  {finding['statement']}" for finding in scored["findings"]] or ["  none"]
     return [*lines, "", *_metrics(scored["metrics"]), "", "Findings:", *found]
+
+
+def _size(graph: dict[str, Any]) -> str:
+    if not graph["agent_calls"]:
+        return "no calls between agents"
+    return f"{len(graph['nodes'])} agents, {graph['agent_calls']} calls between agents"
 
 
 def _metrics(metrics: dict[str, Any]) -> list[str]:

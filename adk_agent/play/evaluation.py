@@ -423,7 +423,7 @@ class _Run:
                 record=lambda job, record: self._record(job, record, store),
                 should_stop=lambda: self._budget.should_stop() or self._early.should_stop(),
             )
-            self._builder.warn(self._early.warnings())
+            self._builder.warn(self._early.warnings(spends=self._spends))
             if trial_deps.spans is not None:
                 self._builder.warn(trial_deps.spans.warnings())
             if self._plan.isolation:  # after what is said of spans: those of probes have no trial
@@ -494,6 +494,11 @@ class _Run:
                 [f"{found} of {self._total} trials not played again: their earlier results count"]
             )
 
+    @property
+    def _spends(self) -> bool:
+        """Tell whether a language model of the assessor's takes part."""
+        return self._manifest.models != WITHOUT_MODELS
+
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
         stopped_by = None if interrupted else self._early.stopped_by  # before the scores are whole
         over_budget = self.over_budget
@@ -505,8 +510,7 @@ class _Run:
         self._builder.warn(self._deps.models.warnings(self._plan))
         isolation = await asyncio.to_thread(self._isolation.found, self._records)
         self._builder.warn(isolation.warnings)
-        spends = self._manifest.models != WITHOUT_MODELS
-        self._builder.warn(self._budget.warnings(spends=spends))
+        self._builder.warn(self._budget.warnings(spends=self._spends))
         report = await self._builder.build(
             self._manifest, interrupted=interrupted or over_budget is not None
         )

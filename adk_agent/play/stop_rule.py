@@ -35,6 +35,8 @@ SHARES = ("interval", "pass_rate")
 TELLING = (*SHARES, "passed")
 """The figures that follow from scores: stopping by them makes scores look better known, or other,
 than they are."""
+PAID = ("cost", "tokens")
+"""The figures of the assessor's own models."""
 MIN_TASKS = 10
 """Tasks with a score that a participant needs in a domain, before `interval` and `pass_rate` are
 known; all of them where the plan has fewer."""
@@ -227,10 +229,22 @@ class EarlyStop:
         rule, is_whole = self._rule, self._scores.done >= self._total
         return None if rule is None or self._why is None or is_whole else rule.text
 
-    def warnings(self) -> list[str]:
-        """Return what the report should say about the rule, when everything has ended."""
+    def warnings(self, *, spends: bool) -> list[str]:
+        """Return what the report should say about the rule, when everything has ended.
+
+        Args:
+            spends: True if a language model of the assessor's takes part in the run.
+        """
         rule = self._rule
-        if rule is None or self._scores.done >= self._total:
+        if rule is None:
+            return []
+        paid = [figure for figure in rule.figures if figure in PAID]
+        if paid and not spends:
+            return [
+                f"the rule {rule.text!r}: {' and '.join(paid)} stayed 0, because no language model "
+                "plays the user or judges; what agents spend is not counted"
+            ]
+        if self._scores.done >= self._total:
             return []
         if self._why is None:
             unknown = [figure for figure in rule.figures if figure not in self._seen]

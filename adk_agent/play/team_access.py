@@ -1,13 +1,14 @@
 """TeamAccess: what is known of the team behind a participant, and how its calls are seen.
 
 The members of a bundled team, and participants that a request makes one team, are given each
-other's addresses on an observing proxy: the former once, the latter with each message. Of any other participant nothing is known beforehand: what
-it reports of itself is all that there is to see.
+other's addresses on an observing proxy: the former once, the latter with each message. Of any other participant nothing is known beforehand:
+what it reports of itself is all that there is to see.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -32,12 +33,15 @@ from tau_bridge.teams import teams
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SETTLE_S = 5.0
-"""Seconds for a team that was given up on to finish, before it is asked again."""
+"""Seconds for a team that is still at work after an exercise to finish."""
+LINGER_S = 1.0
+"""Seconds without a call after which a team that works after its replies is taken to have finished."""
 STRAYS = (
     "an exercise before this one was given up while the team was at work: calls that belong to it "
     "may stand among these"
 )
 
+_ADDRESSABLE = re.compile(r"[A-Za-z0-9_-]+")
 _MEMBER_TOKEN = "greenroom-member-{}"  # noqa: S105 - no secret: addresses that are known before a run
 
 
@@ -47,7 +51,11 @@ class Turns:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     left_at_work: bool = False
-    """True if an exercise was given up while the team may still have been working on it."""
+    """True if an exercise ended while the team may still have been working on it."""
+    works_late: bool | None = None
+    """True if members call each other once the team has replied; None: nobody looked yet."""
+    is_settled: bool = True
+    """False from the first message of an exercise until the team has finished."""
 
     def problems(self) -> tuple[str, ...]:
         """Return what a trace that is recorded now has to say about the exercise before."""
@@ -82,23 +90,45 @@ class TeamAccess:
     @asynccontextmanager
     async def watched(
         self, recorder: TraceRecorder, *, faults: Injector | None = None
-    ) -> AsyncIterator[None]:
-        """Record the calls between the members that begin inside, with faults where some are drawn.
+    ) -> AsyncIterator[list[str]]:
+        """Record the calls between the members until the team has finished with the exercise.
 
-        An exercise that ends by an error may leave the team at work. The next one waits a little
-        for it to finish, and its `Turns` says what may have been taken for its own all the same.
+        `faults` draws what these calls meet on their way; None: nothing.
+
+        The next exercise waits a little for a team that is still at work, and its `Turns` says what
+        may have been taken for its own all the same.
         """
         if self.proxy is None:
-            yield
+            yield []
             return
-        if self.turns.left_at_work:
+        turns = self.turns
+        if turns.left_at_work:
             await self.proxy.quiet(within_s=SETTLE_S)
-        try:
-            with self.proxy.recording(recorder, faults=faults):
-                yield
-        except BaseException:
-            self.turns.left_at_work = True
-            raise
+        turns.left_at_work, turns.is_settled = True, False  # until the contrary is seen
+        with self.proxy.recording(recorder, faults=faults) as problems:
+            try:
+                yield problems
+            except Exception:
+                await self.settle()
+                raise
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Wait for the team to finish, if it may be at work once it has replied.
+
+        A call that begins later would be taken for one of the next exercise. Whether a team calls
+        so late is seen after its first exercise.
+        """
+        turns = self.turns
+        if self.proxy is None or turns.is_settled:
+            return
+        lingers = self.proxy.is_busy or turns.works_late is not False
+        before = self.proxy.recorded_calls
+        turns.left_at_work = not await self.proxy.quiet(
+            within_s=SETTLE_S, for_s=LINGER_S if lingers else 0.0
+        )
+        turns.works_late = turns.works_late or self.proxy.recorded_calls > before
+        turns.is_settled = True
 
     def briefing(self) -> str:
         """Return the lines about its team that follow a question to the entry; empty for most."""
@@ -195,7 +225,13 @@ class Teams:
         if proxy is not None:
             self._wiring[builtin] = proxy.wiring()
             aliases |= proxy.aliases()
-        return TeamAccess(name=team.entry, roster=team.members, proxy=proxy, aliases=aliases)
+        return TeamAccess(
+            name=team.entry,
+            roster=team.members,
+            proxy=proxy,
+            aliases=aliases,
+            turns=Turns(works_late=False),
+        )
 
     async def _open_members(self, members: Sequence[Participant]) -> None:
         """Open the access to participants that are one team, each with the addresses of the others."""
@@ -238,6 +274,12 @@ class Teams:
         if self._port is None:
             proxy = ObservingProxy(peers, introduces=True)
             return await self._stack.enter_async_context(proxy)
+        unusable = sorted(role for role in peers if not _ADDRESSABLE.fullmatch(role))
+        if unusable:
+            raise PreflightError(
+                f"with GREENROOM_TEAM_PORT the role {unusable[0]!r} cannot stand in an address: "
+                "call it by letters, digits, '_' and '-'"
+            )
         try:
             proxy = ObservingProxy(
                 peers, introduces=True, port=self._port, token_of=_MEMBER_TOKEN.format
@@ -246,8 +288,7 @@ class Teams:
         except (OSError, ValueError) as error:
             raise PreflightError(
                 f"the members of the team cannot reach each other at port {self._port}, which "
-                f"GREENROOM_TEAM_PORT names: {error}. Its addresses hold the roles, which are "
-                "letters, digits, '_' and '-' there; one run at a time can have the port"
+                f"GREENROOM_TEAM_PORT names: {error}; one run at a time can have the port"
             ) from error
 
 

@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from adk_agent.core.embeddings import LiteLlmEmbedding
@@ -216,7 +216,10 @@ class _Trial:
             job, deps, redact=None if faults else team.redact, family=family
         )
         self._problems: tuple[str, ...] = ()
+        self._seen_problems: list[str] = []
         self._duration_ms = 0.0
+        self._waited_s = 0.0
+        """For what the agent does once it has replied, which is no part of the duration."""
         self._spans: TrialSpans | None = None
         self._waited_for_spans = False
         self._played: Played | None = None
@@ -238,7 +241,8 @@ class _Trial:
                 logger.exception("trial %s broke", self._job.label)
         finally:
             await self._conversation.aclose()
-        self._duration_ms = round((clock.monotonic_s() - started_s) * 1000, 3)
+        lasted_s = clock.monotonic_s() - started_s - self._waited_s
+        self._duration_ms = round(lasted_s * 1000, 3)
 
     @contextlib.contextmanager
     def receiving_spans(self) -> Iterator[None]:
@@ -253,8 +257,18 @@ class _Trial:
         """Wait once for spans that are still on their way, if the agent was asked anything."""
         if self._deps.spans is None or self._waited_for_spans or not self._recorder.trace().steps:
             return
-        await self._deps.spans.wait()
+        await self._timed(self._deps.spans.wait())
         self._waited_for_spans = True
+
+    async def _let_finish(self) -> None:
+        """Wait for a watched team that is still at work though it has replied."""
+        if self._watched:
+            await self._timed(self._team.settle())
+
+    async def _timed(self, waiting: Awaitable[None]) -> None:
+        began_s = self._deps.clock.monotonic_s()
+        await waiting
+        self._waited_s += self._deps.clock.monotonic_s() - began_s
 
     def _opened_conversation(self) -> Conversation:
         job = self._job
@@ -290,11 +304,16 @@ class _Trial:
         )
         team = self._team
         watching = team.watched(self._recorder, faults=self._faults) if self._watched else None
-        async with watching or contextlib.nullcontext():
-            return await self._benchmark.play(self._ref, conversation, context)
+        async with watching or contextlib.nullcontext() as problems:
+            if problems is not None:
+                self._seen_problems = problems
+            played = await self._benchmark.play(self._ref, conversation, context)
+            await self._let_finish()
+            return played
 
     async def _whole_trace(self) -> Trace:
         """Return the trace of what was played; nothing more may be asked of the agent."""
+        await self._let_finish()
         await self.wait_for_spans()
         return (await self._merged()).trace
 
@@ -361,7 +380,7 @@ class _Trial:
             row=row,
             evaluations=evaluations,
             trace=seen.trace,
-            trace_problems=(*self._problems, *seen.problems),
+            trace_problems=(*self._problems, *self._seen_problems, *seen.problems),
             roster=self._team.roster,
             messages=tuple(dict(message) for message in played.messages),
             unexplained=unexplained,

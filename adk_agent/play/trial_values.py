@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from adk_agent.results.summary import TrialKey
 from adk_agent.runs.store import TrialRecord
+from evals.leaks.borrowed import borrowed_calls, calls_with, without_results
 from evals.leaks.crossing import Heard
 from evals.leaks.phrases import Speaker, Spoken
 from evals.leaks.values import owned_values, unexplained
@@ -18,6 +19,8 @@ from tau_bridge.benchmark import Benchmark, Played, TaskRef
 _SPEAKERS: Final[Mapping[str, Speaker]] = {"assistant": "agent", "user": "user"}
 MOST_CHARS = 300_000
 """Characters of a conversation whose sentences are compared; those of models have a tenth of it."""
+_RECOGNISED_BY = 200
+"""Characters of a result by which the message that brought it is found."""
 MOST_UNEXPLAINED = 200
 """Keys that are kept of a trial: an agent that talks nonsense has any number of them."""
 
@@ -39,18 +42,42 @@ def unexplained_in(
     replies = [step.response_text for step in steps if step.response_text]
     if not replies:
         return ()
-    own = [opening or "", *(step.request_text or "" for step in steps)]
-    own += [json.dumps(each, ensure_ascii=False) for each in _given(played.messages)]
+    scenario = _scenario(ref, benchmark)
+    messages = list(played.messages)
+    borrowed = borrowed_calls(messages, [opening or "", *scenario])
+    own = [opening or "", *_sent(steps, messages, borrowed)]
+    own += [json.dumps(m, ensure_ascii=False) for m in _given(without_results(messages, borrowed))]
     found = unexplained(replies, own)
     if found:
-        found &= unexplained(replies, _scenario(ref, benchmark))
+        found &= unexplained(replies, scenario)
     return tuple(sorted(found)[:MOST_UNEXPLAINED])
+
+
+def _sent(
+    steps: Sequence[InteractionStep],
+    messages: Sequence[Mapping[str, Any]],
+    borrowed: Collection[str],
+) -> Iterator[str]:
+    """Yield what the agent was sent, but for the results of some calls."""
+    results = [
+        content[:_RECOGNISED_BY]
+        for each in messages
+        if each.get("role") == "tool"
+        and str(each.get("id")) in borrowed
+        and (content := str(each.get("content") or ""))
+    ]
+    for step in steps:
+        text = step.request_text or ""
+        if not any(result in text for result in results):
+            yield text
 
 
 def heard_in(record: TrialRecord, *, sitting: int = 0) -> Heard[TrialKey]:
     """Return what a trial contributes to the comparison of trials; `sitting` as of `Heard`."""
     steps = _turns(record.trace)
-    texts = [str(each.get("content") or "") for each in _told(record.messages)]
+    borrowed = calls_with(record.messages, frozenset(record.unexplained))
+    told = _told(without_results(record.messages, borrowed))
+    texts = [str(each.get("content") or "") for each in told]
     if not record.messages:
         texts = [step.request_text or "" for step in steps]
     contexts = (step.additional_attributes.get("context_id") for step in steps)

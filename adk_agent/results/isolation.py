@@ -31,7 +31,7 @@ class IsolationRow(Row):
     probes: int | None = None
     probes_with_leaks: int = 0
     unanswered: tuple[str, ...] = ()
-    """The reasons of missing answers: the agent's own problem, and no leaks."""
+    """The reasons of missing answers, which are the agent's own problem."""
     skipped: tuple[str, ...] = ()
     """Probes that were not made, each with its reason."""
     trials: int = 0
@@ -45,6 +45,16 @@ class IsolationRow(Row):
     more: int = 0
     """Leaks that are not shown."""
 
+    @property
+    def asked(self) -> int:
+        """Return the number of questions that were put, answered or not."""
+        return (self.probes or 0) + len(self.unanswered)
+
+    @property
+    def was_probed(self) -> bool:
+        """Tell whether most questions were answered, so that it means something if nothing is found."""
+        return 2 * (self.probes or 0) > self.asked
+
 
 def isolation_line(row: IsolationRow) -> str:
     """Return what was found of an agent, in a sentence."""
@@ -54,8 +64,8 @@ def isolation_line(row: IsolationRow) -> str:
     if row.status == "none found":
         return f"{row.participant}: no leak found in {looked}"
     found = []
-    if row.probes_with_leaks:
-        found.append(f"{row.probes_with_leaks} of {_counted(row.probes or 0, 'probe')}")
+    if row.probes_with_leaks:  # an error may tell as well
+        found.append(f"{row.probes_with_leaks} of {_counted(row.asked, 'probe')}")
     if row.trials_with_leaks:
         passed = f" ({row.passed_with_leaks} of them passed)" if row.passed_with_leaks else ""
         count = len(row.trials_with_leaks)
@@ -95,7 +105,13 @@ def shown_isolation(rows: Iterable[IsolationRow]) -> Sequence[IsolationRow]:
 
 
 def _looked_at(row: IsolationRow) -> list[str]:
-    looked = [_counted(row.probes, "probe")] if row.probes else []
+    looked = []
+    if row.probes:
+        looked = [
+            _counted(row.probes, "probe")
+            if row.was_probed
+            else f"{row.probes} of {row.asked} probes"
+        ]
     return looked + ([_counted(row.trials, "compared trial")] if row.trials else [])
 
 

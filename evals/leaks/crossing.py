@@ -125,6 +125,16 @@ class CrossingIndex(Generic[C]):
                     target=conversation,
                 )
 
+    def owned(self, keys: Collection[Key]) -> Iterator[tuple[Key, ValueKind, str, C]]:
+        """Yield those of some values that exactly one task's conversations were given.
+
+        Each comes with its kind, as it was written, and with the first conversation that had it.
+        """
+        for key in sorted(keys):
+            owner = self._owners.get(key)
+            if owner is not None and not owner.shared:
+                yield key, owner.kind, owner.value, owner.conversation
+
     def shared_contexts(self) -> Iterator[Crossing[C]]:
         """Yield the conversations that were given a contextId that another one has already."""
         for (_, context_id), conversations in self._contexts.items():

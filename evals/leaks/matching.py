@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from evals.leaks.canaries import Canary
@@ -35,9 +35,14 @@ class SearchableText:
         self._text = text
         self._compact, self._places = _compacted(text)
 
-    def find(self, canary: Canary) -> Match | None:
-        """Return the first detail of a canary that the text gives away; None if there is none."""
-        return next(self._matches(canary), None)
+    def find(self, canary: Canary, *, without: Collection[ValueKind] = ()) -> Match | None:
+        """Return the first detail of a canary that the text gives away; None if there is none.
+
+        Args:
+            canary: Whose details.
+            without: Kinds of details that are not looked for.
+        """
+        return next((each for each in self._matches(canary) if each.kind not in without), None)
 
     def _matches(self, canary: Canary) -> Iterator[Match]:
         for kind, value in canary.values():

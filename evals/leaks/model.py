@@ -10,9 +10,16 @@ ValueKind = Literal["name", "code", "email", "amount", "number", "phrase", "cont
 """The kind of a value. `phrase`: the beginning of a sentence that a user said. `context_id`: the agent
 itself gave it to both conversations."""
 Way = Literal[
-    "one after another", "at once", "earlier conversation", "task id", "context id", "trials"
+    "one after another",
+    "at once",
+    "earlier conversation",
+    "by name",
+    "task id",
+    "context id",
+    "trials",
 ]
-"""The relation of the conversation in which it came out to the other one."""
+"""The relation of the conversation in which it came out to the other one. `trials`: it is a trial, told in
+another trial or in a probe."""
 
 
 class Leak(BaseModel):

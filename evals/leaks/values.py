@@ -61,10 +61,23 @@ def unexplained(reply_texts: Iterable[str], own_texts: Iterable[str]) -> set[Key
     keys = set[Key]().union(*(said_keys(text) for text in reply_texts))
     if not keys:
         return keys
-    own = "\n".join(own_texts).casefold()
-    compact = _MARKS.sub("", own)
-    words = f" {' '.join(re.split(r'[^a-z0-9-]+', own))} "
-    return {key for key in keys if not _holds(key, compact, words)}
+    own = HeldText("\n".join(own_texts))
+    return {key for key in keys if not own.holds(key)}
+
+
+class HeldText:
+    """A text in which keys are looked for."""
+
+    def __init__(self, text: str) -> None:
+        folded = text.casefold()
+        self._compact = _MARKS.sub("", folded)
+        self._words = f" {' '.join(re.split(r'[^a-z0-9-]+', folded))} "
+
+    def holds(self, key: Key) -> bool:
+        """Tell whether a value is in the text, however it is written there."""
+        if " " in key:  # a name: the two words may stand apart, such as in two fields
+            return all(f" {word} " in self._words for word in key.split())
+        return key in self._compact
 
 
 def key_of(kind: ValueKind, value: str) -> Key:
@@ -85,12 +98,6 @@ def find_key(text: str, key: Key) -> tuple[int, int] | None:
         if found:
             return found.span()
     return None
-
-
-def _holds(key: Key, compact: str, words: str) -> bool:
-    if " " in key:  # a name: the two words may stand apart, such as in two fields
-        return all(f" {word} " in words for word in key.split())
-    return key in compact
 
 
 def _given(text: str) -> Iterator[tuple[ValueKind, str]]:

@@ -274,6 +274,7 @@ class Conversation:
         self._open_task_id: str | None = None
         self._known_artifacts: dict[str, tuple[bytes, ...]] = {}
         self._known_usage: dict[Place, ReportedUsage] = {}
+        self._usage_of_messages: dict[Place, ReportedUsage] = {}
         self._usage = ReportedUsage()
         """The usage that the agent reports for the turn."""
         self._chars = 0
@@ -482,8 +483,8 @@ class Conversation:
     ) -> Reply:
         url = self._connection.url
         known = self._known_artifacts if self._open_task_id else {}
-        known_usage = self._known_usage if self._open_task_id else {}
-        fold = ReplyFold(known_artifacts=known, usage=TurnUsage(known_usage))
+        usage = TurnUsage(self._known_usage, self._usage_of_messages)
+        fold = ReplyFold(known_artifacts=known, usage=usage)
         try:
             async with asyncio.timeout(self._limits.timeout_s):
                 await self._fold(opened, events, fold, attributes)
@@ -679,7 +680,7 @@ class Conversation:
         waits = fold.state == INPUT_REQUIRED
         self._open_task_id = fold.task_id if waits else None
         self._known_artifacts = fold.artifact_contents() if waits else {}
-        self._known_usage = fold.usage.places() if waits else {}
+        self._known_usage = fold.usage.places() if waits else fold.usage.of_messages()
         self._usage = fold.usage.total()
         named = {"context_id": self.context_id, "task_id": fold.task_id, "state": fold.state}
         attributes.update({key: value for key, value in named.items() if value})

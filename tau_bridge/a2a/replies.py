@@ -14,12 +14,15 @@ Artifacts that a continued task already had in an earlier turn, unchanged, are n
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from a2a.helpers import get_data_parts
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
+from google.protobuf.struct_pb2 import NullValue, Value
 
 from tau_bridge.a2a.adk import advice, missed_function
 from tau_bridge.a2a.turn_usage import TurnUsage
@@ -43,7 +46,7 @@ AUTH_REQUIRED = "auth-required"
 
 
 class UnreadablePartError(ValueError):
-    """A data part or metadata that is not JSON (NaN, infinity)."""
+    """A data part that is not JSON (NaN, infinity)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,11 +128,7 @@ class ReplyFold:
         """Functions that google-adk said its agent calls and lacks, by message id (see `adk`)."""
 
     def add(self, event: StreamResponse) -> None:
-        """Take in one event.
-
-        Raises:
-            UnreadablePartError: Its metadata is not JSON.
-        """
+        """Take in one event."""
         self.usage.add(event)
         if event.HasField("message"):
             if self._is_at_work(event.message.task_id):
@@ -309,7 +308,29 @@ def _content(parts: Iterable[Part]) -> tuple[bytes, ...]:
 
 
 def _text(parts: Iterable[Part]) -> str:
-    return "\n".join(text for part in parts if (text := _part_text(part)))
+    texts = [text for part in parts if (text := _part_text(part))]
+    return "".join(texts) if _are_pieces(texts) else "\n".join(texts)
+
+
+def _are_pieces(texts: Sequence[str]) -> bool:
+    """Tell whether parts are pieces of one text, as a server stores the chunks of an artifact.
+
+    They are if a blank stands where two meet, or if they make JSON that line breaks would spoil. Of
+    others nobody can tell: they stand on lines of their own, as the SDK's helpers put them.
+    """
+    if any(one[-1].isspace() or other[0].isspace() for one, other in pairwise(texts)):
+        return True
+    whole = "".join(texts)
+    looks_like_json = len(texts) > 1 and whole[0] in "{[" and whole.rstrip()[-1] in "}]"
+    return looks_like_json and _is_json(whole) and not _is_json("\n".join(texts))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _part_text(part: Part) -> str:
@@ -354,4 +375,18 @@ def _metadata(holder: Any) -> Iterator[Mapping[str, Any]]:
     if holder.HasField("metadata") and holder.metadata.fields:
         part = Part()
         part.data.struct_value.CopyFrom(holder.metadata)
+        _clear_what_json_lacks(part.data)
         yield _json_value(part)
+
+
+def _clear_what_json_lacks(value: Value) -> None:
+    """Put null for NaN and infinity, which an agent may well report: metadata are no reply."""
+    kind = value.WhichOneof("kind")
+    if kind == "number_value" and not math.isfinite(value.number_value):
+        value.null_value = NullValue.NULL_VALUE
+    elif kind == "struct_value":
+        for each in value.struct_value.fields.values():
+            _clear_what_json_lacks(each)
+    elif kind == "list_value":
+        for each in value.list_value.values:
+            _clear_what_json_lacks(each)

@@ -39,10 +39,16 @@ class TurnUsage:
 
     Args:
         known: The reports of earlier turns of a task that goes on.
+        earlier: Those of messages in all earlier turns. Another task may have them in its history.
     """
 
-    def __init__(self, known: Mapping[Place, ReportedUsage] | None = None) -> None:
+    def __init__(
+        self,
+        known: Mapping[Place, ReportedUsage] | None = None,
+        earlier: Mapping[Place, ReportedUsage] | None = None,
+    ) -> None:
         self._known = dict(known or {})
+        self._earlier = dict(earlier or {})
         self._found: dict[Place, ReportedUsage] = {}
         self._of_task: ReportedUsage | None = None
         self._adk_events: dict[str, Place] = {}
@@ -67,6 +73,11 @@ class TurnUsage:
             found.append(self._of_task)
         return sum(found, start=ReportedUsage())
 
+    def of_messages(self) -> dict[Place, ReportedUsage]:
+        """Return the reports of messages, to recognize them in the history of a later task."""
+        found = ((place, usage) for place, usage in self._found.items() if place[0] == "message")
+        return {**self._earlier, **{place: usage for place, usage in found if place[1]}}
+
     def places(self) -> dict[Place, ReportedUsage]:
         """Return all reports, to recognize them in the next turn of the same task."""
         of_task = {} if self._of_task is None else {_TASK: self._of_task}
@@ -89,7 +100,11 @@ class TurnUsage:
         for artifact in task.artifacts:
             self._add_artifact(artifact, again=True)
         for message in _answers(task):
-            self._add_message(message, again=True)
+            place = "message", message.message_id
+            if place not in self._earlier or self._earlier[place] != _usage(message):
+                self._add_message(message, again=True)
+        if task.status.HasField("message"):
+            self._add_message(task.status.message, again=True)
         usage = _usage(task)
         if usage is not None and usage != self._known.get(_TASK):
             self._of_task = usage
@@ -125,8 +140,6 @@ def _answers(task: Task) -> Iterator[Message]:
         else:
             answers.append(message)
     yield from answers
-    if task.status.HasField("message"):
-        yield task.status.message
 
 
 def _usage(holder: Any) -> ReportedUsage | None:

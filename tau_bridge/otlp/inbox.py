@@ -16,6 +16,11 @@ from tau_bridge.trace_context import wire_trace_id
 LATE: Final = "came after their trial"
 FOREIGN: Final = "belonged to no trial"
 FULL: Final = "were more than a trial may have"
+_USUAL: Final = "spans of no trial are usual, because libraries begin some outside of any request"
+_ALL_FOREIGN: Final = (
+    "no span joined a trial: does the agent's HTTP instrumentation continue traceparent? "
+    "See docs/visible-teams.md"
+)
 
 Sleep = Callable[[float], Awaitable[None]]
 """Waits for so many seconds."""
@@ -77,6 +82,8 @@ class RunSpans:
         """Return what the report has to say of spans that were not used, with counts."""
         told = [f"{count} {what}" for what, count in sorted(self.counts.items()) if count]
         found = [f"spans received over OTLP and not used: {', '.join(told)}"] if told else []
+        if found and self.counts[FOREIGN]:
+            found[0] += f"; {_USUAL if self.taken else _ALL_FOREIGN}"
         if self.refused_requests:
             found.append(
                 f"requests over OTLP that were refused, with all of their spans: "

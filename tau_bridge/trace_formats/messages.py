@@ -143,7 +143,7 @@ def _steps(
 ) -> Iterator[dict[str, Any]]:
     following = _next_speakers(spoken)
     for message, heard_by in zip(spoken, following, strict=True):
-        yield from _tool_steps(message, results)
+        yield from _tool_steps(message, results, problems)
         receiver = message.receiver or heard_by
         if not message.text:
             continue
@@ -178,22 +178,28 @@ def _next_speakers(spoken: Sequence[_Message]) -> list[str | None]:
     return found[::-1]
 
 
-def _tool_steps(message: _Message, results: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _tool_steps(
+    message: _Message, results: Mapping[str, str], problems: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the calls of a message: `function` is an object as of OpenAI, or a name as of Inspect."""
     for number, call in enumerate(message.calls):
         function = call.get("function")
         named = function if isinstance(function, Mapping) else call
-        name, result = named.get("name"), results.get(str(call.get("id")))
-        if isinstance(name, str) and name:
-            yield {
-                "step_id": f"{_step_id(message.place)}-call-{number}",
-                "call_type": CallType.TOOL.value,
-                "caller": message.speaker,
-                "callee": name,
-                "name": name,
-                "request_text": _text(named.get("arguments")),
-                "additional_attributes": _UNKNOWN,
-                **({} if result is None else {"response_text": result}),
-            }
+        name = function if isinstance(function, str) else named.get("name")
+        if not isinstance(name, str) or not name:
+            problems["call of a tool without a name: left out"] += 1
+            continue
+        result = results.get(str(call.get("id")))
+        yield {
+            "step_id": f"{_step_id(message.place)}-call-{number}",
+            "call_type": CallType.TOOL.value,
+            "caller": message.speaker,
+            "callee": name,
+            "name": name,
+            "request_text": _text(named.get("arguments")),
+            "additional_attributes": _UNKNOWN,
+            **({} if result is None else {"response_text": result}),
+        }
 
 
 def _calls(given: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

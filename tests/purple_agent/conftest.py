@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from purple_agent.catalogue import DESCRIPTIONS
+
 GOLD = {
     "telecom/roaming": {
         "opening": "My data does not work abroad",
@@ -54,8 +56,7 @@ def gold_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def agent_urls(gold_file: Path) -> Iterator[dict[str, str]]:
     """Addresses of all bundled agents in one process."""
-    names = ("null", "echo", "oracle", "gullible", "leaky", "leaky-context", "reference")
-    with announced(*names, "--gold", str(gold_file)) as (urls, _):
+    with announced(*sorted(DESCRIPTIONS), "--gold", str(gold_file)) as (urls, _):
         yield urls
 
 

@@ -60,15 +60,15 @@ class IsolationMonitor:
             StorageError: A trial that leaked cannot be read.
         """
         rows = tuple(
-            self._row(each.address, self._trials.of(each.address, read))
+            self._row(each.address, self._trials.of(each.address, read), read)
             for each in self._plan.participants
         )
         warnings = tuple(isolation_line(row) for row in rows if row.status == "leaks")
         return IsolationFound(rows=rows, warnings=warnings)
 
-    def _row(self, participant: str, trials: AgentLeaks) -> IsolationRow:
+    def _row(self, participant: str, trials: AgentLeaks, read: ReadRecords) -> IsolationRow:
         probing = self._probings.get(participant)
-        probed: tuple[Leak, ...] = () if probing is None else probing.leaks
+        probed = self._of_probes(participant, read)
         leaks = (*probed[:MOST_LEAKS], *trials.leaks)
         looked_at = trials.compared or (probing is not None and probing.probes)
         return IsolationRow(
@@ -86,6 +86,15 @@ class IsolationMonitor:
             leaks=leaks,
             more=trials.more + max(0, len(probed) - MOST_LEAKS),
         )
+
+    def _of_probes(self, participant: str, read: ReadRecords) -> tuple[Leak, ...]:
+        """Return the leaks that came out in probes: of other probes, else of trials."""
+        probing = self._probings.get(participant)
+        if probing is None:
+            return ()
+        seen = {leak.came_out_in for leak in probing.leaks}
+        of_trials = self._trials.told_in_probes(participant, probing.told, read)
+        return (*probing.leaks, *(leak for leak in of_trials if leak.came_out_in not in seen))
 
     def _probes(self, probing: Probing | None) -> int | None:
         if not self._plan.isolation:

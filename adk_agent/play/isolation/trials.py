@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from evals.leaks.crossing import Crossing, CrossingIndex
 from evals.leaks.matching import excerpt
 from evals.leaks.model import Leak
 from evals.leaks.phrases import PhraseIndex, find_phrase
-from evals.leaks.values import find_key
+from evals.leaks.values import Key, find_key, said_keys
 
 ReadRecords = Callable[[Sequence[TrialKey]], Iterable[TrialRecord]]
 """Reads trials from the run's folder."""
@@ -69,6 +70,41 @@ class TrialLeaks:
             leaks=tuple(_leak(each, records) for each in shown),
             more=len(found) - len(shown),
         )
+
+    def told_in_probes(
+        self, participant: str, told: Mapping[str, Sequence[str]], read: ReadRecords
+    ) -> list[Leak]:
+        """Return what an agent told made-up customers of its trials, at most one for each.
+
+        Args:
+            participant: The agent.
+            told: All replies, by the name of the probe.
+            read: Reads trials, for excerpts.
+
+        Raises:
+            StorageError: A trial whose values were told cannot be read.
+        """
+        index = self._indexes[participant]
+        if not index.compares:
+            return []
+        leaks = []
+        for probe, replies in told.items():
+            keys = set[Key]().union(*map(said_keys, replies))
+            for key, kind, value, source in itertools.islice(index.owned(keys), 1):
+                [record] = read([source])
+                find = partial(find_key, key=key)
+                leaks.append(
+                    Leak(
+                        way="trials",
+                        kind=kind,
+                        value=value,
+                        said_in=_named(record),
+                        said=_excerpt(given_texts(record), find, value),
+                        came_out_in=probe,
+                        came_out=_excerpt(replies, find, value),
+                    )
+                )
+        return leaks
 
 
 def _first_of_each_pair(crossings: Iterable[Crossing[TrialKey]]) -> list[Crossing[TrialKey]]:

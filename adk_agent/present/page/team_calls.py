@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from evals.latency import percentiles
 from evals.trace import NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
 
 MOST_EDGES = 5_000
 """Pairs of agents of one participant that are counted; agents name each other as they like."""
+LEAST_FOR_P95 = 20
+"""Known times from which a 95th percentile is more than the slowest call."""
 
 
 @dataclass(kw_only=True)
@@ -48,6 +51,13 @@ class Calls:
     def median_ms(self) -> float | None:
         """Return the median time of the calls that did not fail; None where no time is known."""
         return statistics.median(self.latencies_ms) if self.latencies_ms else None
+
+    @property
+    def p95_ms(self) -> float | None:
+        """Return the 95th percentile of the same times; None for fewer than `LEAST_FOR_P95`."""
+        if len(self.latencies_ms) < LEAST_FOR_P95:
+            return None
+        return percentiles(self.latencies_ms)["p95_ms"]
 
 
 @dataclass(kw_only=True)

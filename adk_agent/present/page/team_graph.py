@@ -69,6 +69,8 @@ class Connection:
     seen: Seen
     median_ms: float | None
     """Median time of the calls that did not fail."""
+    p95_ms: float | None = None
+    """Their 95th percentile; None for a few calls."""
     tokens: int | None
     with_tokens: int
     """Calls whose tokens are known."""
@@ -87,6 +89,7 @@ class Connection:
         parts = [texts.count(self.calls, "call")]
         parts += [f"{self.reported} reported"] if self.reported else []
         parts += [f"median {texts.duration(self.median_ms)}"] if self.median_ms is not None else []
+        parts += [f"p95 {texts.duration(self.p95_ms)}"] if self.p95_ms is not None else []
         parts += [f"{self.failed} failed"] if self.failed else []
         parts += [f"{self.tokens:,} tokens"] if self.tokens is not None else []
         return ", ".join(parts)

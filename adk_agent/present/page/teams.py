@@ -202,6 +202,7 @@ def _connections(edges: Mapping[Edge, Calls]) -> tuple[Connection, ...]:
             failed=calls.failed,
             seen=_seen(calls),
             median_ms=calls.median_ms,
+            p95_ms=calls.p95_ms,
             tokens=calls.tokens if calls.with_tokens else None,
             with_tokens=calls.with_tokens,
             cost=calls.cost if calls.with_cost else None,

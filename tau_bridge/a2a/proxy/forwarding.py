@@ -111,6 +111,8 @@ class Forwarder:
         self._recording = recording
         self._redact = routes.redactor()
         self._in_flight: set[asyncio.Task[None]] = set()
+        self._began = asyncio.Event()
+        """Set by each request that begins."""
         self._closing = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -127,11 +129,26 @@ class Forwarder:
             _log.error("the proxy failed to pass a request on: %s: %s", type(exc).__name__, shown)
             await self._give_up(out)
 
-    async def quiet(self, *, within_s: float) -> bool:
-        """Wait up to `within_s` seconds, and tell whether nothing is in flight any more."""
-        if self._in_flight:
-            await asyncio.wait(list(self._in_flight), timeout=within_s)
-        return not self._in_flight
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a request is on its way."""
+        return bool(self._in_flight)
+
+    async def quiet(self, *, within_s: float, for_s: float = 0.0) -> bool:
+        """Wait up to `within_s` seconds until nothing was in flight for `for_s`; tell whether."""
+        try:
+            async with asyncio.timeout(within_s):
+                while self._in_flight or for_s > 0:
+                    if self._in_flight:
+                        await asyncio.wait(list(self._in_flight))
+                    self._began.clear()
+                    try:
+                        await asyncio.wait_for(self._began.wait(), for_s)
+                    except TimeoutError:
+                        break
+        except TimeoutError:
+            return False
+        return True
 
     async def aclose(self) -> None:
         """Give up what is in flight; callers get an answer that says so."""
@@ -151,7 +168,7 @@ class Forwarder:
         """Read the whole request; None where its caller hung up first."""
         route = self._routes.find(scope["raw_path"].decode("latin-1"))
         if route is None or self._closing:
-            raise _OwnAnswer(404, "not found")
+            raise _OwnAnswer(404, self._not_found(scope))
         headers: Headers = list(scope["headers"])
         if scope["method"] not in _METHODS or value_of(headers, b"upgrade"):
             raise _OwnAnswer(501, "the proxy passes plain HTTP requests on, and nothing else")
@@ -172,6 +189,18 @@ class Forwarder:
             body=body,
             asks=asks,
         )
+
+    def _not_found(self, scope: Scope) -> str:
+        """Return what a caller is told whose address leads nowhere, and note it for the trace."""
+        unknown = self._routes.unknown_callee(scope["raw_path"].decode("latin-1"))
+        if unknown is None or self._closing:
+            return "not found"
+        caller, callee = unknown
+        told = f"no member is called {callee!r}: there are {', '.join(self._routes.peers)}"
+        recording = self._recording()
+        if recording is not None:
+            recording.misdirected(f"a call of {caller} reached nobody: {told}")
+        return told
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         limit = self._limits.max_request_bytes
@@ -195,6 +224,7 @@ class Forwarder:
         working = asyncio.create_task(work)
         hanging_up = asyncio.ensure_future(receive())
         self._in_flight.add(working)
+        self._began.set()
         try:
             await asyncio.wait({working, hanging_up}, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 DOING = "passing a message on to"
 _MAX_ERROR_CHARS = 500
+MOST_MISDIRECTED = 20
+"""Addresses of nobody that one recording tells of."""
 
 
 class RefusedError(Exception):
@@ -49,9 +51,12 @@ class Recording:
         self._recorder = recorder
         self._limits = limits
         self._redact = redact
-        self._calls = 0
+        self.calls = 0
+        """The messages that passed, those that were refused too."""
         self._hops: dict[str, int] = {}
         self._open: dict[str, ObservedCall] = {}
+        self.problems: list[str] = []
+        """Calls of members that are no steps, each in a sentence."""
         self._working: dict[tuple[str, str, str], ObservedCall] = {}
 
     def begin(self, route: Route, request: Request) -> ObservedCall:
@@ -61,11 +66,11 @@ class Recording:
             RefusedError: It is one too many, or one too deep. The step is written, and says so;
                 of those that are too many only the first.
         """
-        self._calls += 1
-        if self._calls > self._limits.max_calls + 1:
+        self.calls += 1
+        if self.calls > self._limits.max_calls + 1:
             raise RefusedError(self._too_many())
         call = self._open_call(route, request)
-        if self._calls > self._limits.max_calls:
+        if self.calls > self._limits.max_calls:
             refusal = self._too_many()
         elif call.hop > self._limits.max_hops:
             refusal = (
@@ -76,6 +81,12 @@ class Recording:
             return call
         call.end(refusal)
         raise RefusedError(refusal)
+
+    def misdirected(self, told: str) -> None:
+        """Keep what was told a caller whose address names nobody; once, and up to a limit."""
+        told = self._redact(told)
+        if told not in self.problems and len(self.problems) < MOST_MISDIRECTED:
+            self.problems.append(told)
 
     def look_at(self, content: Any, route: Route, request: Request) -> None:
         """Take in an answer, or an event, that belongs to no message: of a poll, for instance.

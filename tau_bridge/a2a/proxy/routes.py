@@ -130,6 +130,16 @@ class Routes:
         prefix = self._prefix(caller, callee.name)
         return Route(caller=caller, callee=callee, prefix=prefix, rest=slash + below)
 
+    def unknown_callee(self, raw_path: str) -> tuple[str, str] | None:
+        """Return who calls whom by a path of which only the caller is known; None for other paths."""
+        head, _, rest = raw_path.removeprefix("/p/").partition("/")
+        caller, callee = self._callers.get(head), unquote(rest.partition("/")[0])[:MAX_NAME_CHARS]
+        is_ours = raw_path.startswith("/p/") and caller is not None
+        if not is_ours or not callee or callee in self.peers:
+            return None
+        assert caller is not None  # noqa: S101 - for the type checker
+        return caller, callee
+
     def _prefix(self, caller: str, callee: str) -> str:
         name = quote(self.peers[callee].name, safe="")
         return f"{self.origin}/p/{self._tokens[caller]}/{name}"

@@ -102,9 +102,18 @@ class ObservingProxy:
         finally:
             self._upstream.close()
 
-    async def quiet(self, *, within_s: float) -> bool:
-        """Wait up to `within_s` seconds, and tell whether no request is on its way any more."""
-        return await self._forwarder.quiet(within_s=within_s)
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a request is on its way."""
+        return self._forwarder.is_busy
+
+    async def quiet(self, *, within_s: float, for_s: float = 0.0) -> bool:
+        """Wait until no request has been on its way for `for_s` seconds, up to `within_s` in all.
+
+        Returns:
+            Whether it came to that.
+        """
+        return await self._forwarder.quiet(within_s=within_s, for_s=for_s)
 
     def url_for(self, caller: str, callee: str) -> str:
         """Return the address, with a slash at the end, by which `caller` reaches `callee`.
@@ -152,8 +161,10 @@ class ObservingProxy:
     @contextlib.contextmanager
     def recording(
         self, recorder: TraceRecorder, *, faults: Injector | None = None
-    ) -> Iterator[None]:
+    ) -> Iterator[list[str]]:
         """Make calls that begin inside steps of `recorder`'s trace, and inject faults into them.
+
+        Yields a list that grows by a sentence for each address that names nobody.
 
         One recording at a time: nothing in a call says to which trial it belongs. At the end of
         it, the steps of calls that are still open end too, while the calls themselves go on.
@@ -168,10 +179,15 @@ class ObservingProxy:
         current = Recording(recorder, limits=self.limits, redact=self._redact, faults=faults)
         self._recording = current
         try:
-            yield
+            yield current.problems
         finally:
             self._recording = None
             current.finish()
+
+    @property
+    def recorded_calls(self) -> int:
+        """Return how many calls the recording that is on has seen so far; 0 without one."""
+        return 0 if self._recording is None else self._recording.calls
 
     def _check_started(self) -> None:
         if not self._routes.origin:

@@ -36,7 +36,7 @@ def test_an_agent_in_which_nothing_is_found_ends_with_0_and_says_how_often_was_l
     request = LEAKY.replace("leaky", "null")
     code, out, _ = shell("run", request, "--offline", "--quiet", "--isolation")
     assert code == 0
-    assert "builtin:null: no leak found in 12 probes\n" in out
+    assert "builtin:null: no leak found in 13 probes\n" in out
 
 
 def test_an_agent_that_answers_no_probe_is_not_decided(shell):
@@ -44,7 +44,7 @@ def test_an_agent_that_answers_no_probe_is_not_decided(shell):
     code, out, err = shell("run", request, "--offline", "--quiet", "--isolation")
     assert code == 3
     assert "builtin:oracle: isolation was not measured: no probe was answered: The oracle" in out
-    assert err == "greenroom: --isolation: not decided: builtin:oracle answered no probe\n"
+    assert err == "greenroom: --isolation: not decided: builtin:oracle answered 0 of 13 probes\n"
 
 
 def test_json_asks_for_probes_and_the_report_has_them(shell):
@@ -52,7 +52,7 @@ def test_json_asks_for_probes_and_the_report_has_them(shell):
     report = json.loads(out)
     [row] = report["isolation"]
     assert (code, report["plan"]["isolation"]) == (1, True)
-    assert (row["status"], row["probes"], row["trials"]) == ("leaks", 12, 0)
+    assert (row["status"], row["probes"], row["trials"]) == ("leaks", 13, 0)
     assert all(leak["said"] and leak["came_out"] for leak in row["leaks"])
 
 
@@ -70,5 +70,5 @@ def test_a_dry_run_announces_the_probes_in_the_plan_and_the_command(tmp_path, mo
     )
     assert main(["run", "--dry-run", "--offline"]) == 0
     out = capsys.readouterr().out
-    assert "Probes of isolation after the trials: at most 13 for each agent" in out
+    assert "Probes of isolation after the trials: at most 14 for each agent" in out
     assert '"isolation": true' in out

@@ -182,6 +182,19 @@ def test_a_terminal_shows_the_table_while_the_run_plays_and_the_results_after_it
     assert ": complete" in screen.text
 
 
+def test_sentences_break_between_words_at_a_terminal_and_paths_stay_whole(on_terminal, tmp_path):
+    code, written = on_terminal(*RUN, COLUMNS="60")
+    screen = Screen()
+    screen.write(written)
+    lines = screen.text.splitlines()
+    assert code == 0
+    assert all(len(line) <= 60 for line in lines if str(tmp_path) not in line)
+    assert any(line.startswith(f"report: {tmp_path}/") for line in lines)
+    warned = next(place for place, line in enumerate(lines) if line.startswith("warning: "))
+    sentence = " ".join(lines[warned : warned + 6])
+    assert "do not compare these scores with published ones" in sentence
+
+
 @pytest.mark.parametrize("variables", [{"CI": "true"}, {"TERM": "dumb"}])
 def test_in_ci_and_on_a_terminal_that_cannot_move_there_are_lines(on_terminal, variables):
     code, written = on_terminal(*RUN, **variables)

@@ -436,3 +436,13 @@ def test_a_bad_request_among_spans_is_told_and_the_traces_are_scored(score):
     assert scored.code == 2
     assert [row["status"] for row in scored.rows] == ["failed", "failed", "scored"]
     assert "line 2: $.resourceSpans: must be a list, not 7" in scored.err
+
+
+def test_spans_of_the_console_exporter_are_named_once(score):
+    span = {"name": "chat", "context": {"trace_id": "0x1", "span_id": "0x2"}, "kind": "x"}
+    told = score([span, span, span])
+    assert told.code == 2
+    first, more = told.err.splitlines()
+    assert "console exporter" in first
+    assert "export OTLP as JSON" in first
+    assert more.startswith("greenroom: 2 more: this is a span as OpenTelemetry's console exporter")

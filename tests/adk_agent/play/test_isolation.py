@@ -1,6 +1,7 @@
 """Runs of agents that leak between conversations: found, quoted, and without effect on a score."""
 
 import json
+import re
 
 import pytest
 from starlette.responses import JSONResponse
@@ -55,6 +56,94 @@ def leaky_trials():
     return scripted_agent(reply, reply_transport="message", streaming=False)
 
 
+async def test_an_agent_that_tells_a_probe_of_a_trial_is_found(played):
+    said = []
+
+    def reply(text, context_id):
+        if is_probe(text):
+            return (
+                f"Before, somebody said: {said[0]}" if "the customer before me" in text else "Hm."
+            )
+        said.append(text.rpartition("Now here are the user messages:")[2])
+        return "Sorry."
+
+    app = scripted_agent(reply, reply_transport="message", streaming=False)
+    report, _ = await played(app, isolation=True, max_concurrency=1, task_ids=("0", "1"))
+    [row] = report.isolation
+    assert (row.status, row.trials_with_leaks) == ("leaks", ())
+    assert row.probes_with_leaks == 7
+    leak = row.leaks[0]
+    assert (leak.way, leak.said_in, leak.came_out_in) == ("trials", "airline 0 trial 0", "probe 1")
+    assert leak.value in leak.said
+    assert leak.value in leak.came_out
+
+
+async def test_details_in_an_error_are_a_leak_and_most_unanswered_probes_are_no_result(played):
+    told = []
+
+    async def answer(request):
+        asked = await request.json()
+        text = json.dumps(asked)
+        if is_probe(text):
+            name = text.partition("my name is ")[2].partition(".")[0]
+            error = {"code": -32603, "message": f"KeyError: {told[-1] if told else ''}"}
+            told.extend([name] if name else [])
+            return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+        message = {"messageId": "1", "role": "ROLE_AGENT", "parts": [{"text": "Sorry."}]}
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": {"message": message}})
+
+    report, _ = await played(raw_agent(answer, streaming=False), isolation=True, max_concurrency=1)
+    [row] = report.isolation
+    assert row.status == "leaks"
+    assert f"in {row.probes_with_leaks} of {row.asked} probes" in isolation_line(row)
+    assert row.probes_with_leaks <= row.asked
+
+
+async def test_an_agent_that_leaves_most_probes_without_an_answer_is_not_decided(played, capsys):
+    answered = []
+
+    async def answer(request):
+        asked = await request.json()
+        if is_probe(json.dumps(asked)) and len(answered) > 3:
+            error = {"code": -32603, "message": "broken"}
+            return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+        answered.extend(["x"] if is_probe(json.dumps(asked)) else [])
+        message = {"messageId": "1", "role": "ROLE_AGENT", "parts": [{"text": "Sorry."}]}
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": {"message": message}})
+
+    report, _ = await played(raw_agent(answer, streaming=False), isolation=True)
+    [row] = report.isolation
+    assert (row.probes, row.asked) == (1, 12)
+    assert "no leak found in 1 of 12 probes and 3 compared trials" in isolation_line(row)
+    assert gate.isolation_code(report) == 3
+    assert "answered 1 of 12 probes" in capsys.readouterr().err
+
+
+class LooksUp:
+    """Looks up what the user before it named, and reads the result out."""
+
+    def __init__(self):
+        self.last = None
+
+    def __call__(self, text, context_id):
+        if "Now here are the user messages:" not in text:
+            return json.dumps({"name": "respond", "arguments": {"content": f"I see {text[:400]}"}})
+        found = re.search(r"reservation (?:id )?(?:is )?([A-Z0-9]{6})", text.rpartition("\n\n")[2])
+        before, self.last = self.last, (found or [None, self.last])[1]
+        wanted = before or "ZZZZZZ"
+        return json.dumps(
+            {"name": "get_reservation_details", "arguments": {"reservation_id": wanted}}
+        )
+
+
+async def test_what_an_agent_looks_up_with_another_customer_s_value_is_a_leak(played):
+    app = scripted_agent(LooksUp(), reply_transport="message", streaming=False)
+    report, _ = await played(app, max_concurrency=1, task_ids=("0", "1", "2", "3", "4"))
+    [row] = report.isolation
+    assert row.status == "leaks"
+    assert row.trials_with_leaks
+
+
 async def test_without_a_flag_trials_are_compared_and_a_leak_is_quoted_from_both(played):
     report, _ = await played(leaky_trials(), max_concurrency=1)
     [row] = report.isolation
@@ -86,7 +175,7 @@ async def test_probes_change_no_score_and_are_no_trials(played):
     assert len(probed.trials) == 3
     assert [trial.reward for trial in probed.trials] == [1.0, 1.0, 0.0]
     [row] = probed.isolation
-    assert (row.status, row.probes, row.probes_with_leaks) == ("leaks", 12, 12)
+    assert (row.status, row.probes, row.probes_with_leaks) == ("leaks", 13, 13)
     assert not row.trials_with_leaks
     assert gate.exit_code(probed, None) == 0
     assert gate.isolation_code(probed) == 1
@@ -96,7 +185,7 @@ async def test_nothing_found_says_how_often_was_looked(played):
     report, deps = await played(scripted_agent(forthcoming()), isolation=True)
     [row] = report.isolation
     assert row.status == "none found"
-    assert isolation_line(row) == f"{URL}: no leak found in 13 probes and 3 compared trials"
+    assert isolation_line(row) == f"{URL}: no leak found in 14 probes and 3 compared trials"
     assert gate.isolation_code(report) == 0
     markdown = (deps.results_dir / "run-1" / MARKDOWN).read_text()
     assert "## Isolation" in markdown
@@ -115,7 +204,7 @@ async def test_an_agent_that_breaks_while_it_is_probed_keeps_its_score(played):
     report, _ = await played(raw_agent(answer, streaming=False), isolation=True)
     assert [trial.status for trial in report.trials] == ["scored"] * 3
     [row] = report.isolation
-    assert (row.status, row.probes, len(row.unanswered)) == ("none found", 0, 11)
+    assert (row.status, row.probes, len(row.unanswered)) == ("none found", 0, 12)
     assert "KeyError: 'flight'" in row.unanswered[0]
     assert isolation_line(row) == f"{URL}: no leak found in 3 compared trials"
 

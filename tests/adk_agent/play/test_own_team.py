@@ -1,5 +1,6 @@
 """Teams of a user's own: plain a2a-sdk agents, played with files of tasks and with exercises."""
 
+import asyncio
 import json
 import socket
 
@@ -7,11 +8,14 @@ import pytest
 
 from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.play.evaluation import evaluate
+from adk_agent.play.team_access import LINGER_S
 from adk_agent.present.page.writing import write_page
 from adk_agent.requests.planning import resolve
 from adk_agent.runs.store import load_trials
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.messenger import Messenger
 from tests.fakes import closed_port, serve
-from tests.fakes.own_team import Member, served
+from tests.fakes.own_team import Member, ask, served
 
 pytestmark = [pytest.mark.usefixtures("quick_start"), pytest.mark.requirement("use:own-team")]
 
@@ -85,6 +89,64 @@ async def test_identical_trials_of_a_foreign_team_have_identical_traces_and_labe
     assert (planner.measured, planner.agents, planner.calls) == (3, 3, 6)
     assert set(planner.labels.values()) == {3}
     assert "pipeline" in planner.labels
+
+
+class WorksLate(Member):
+    """Replies, and asks its peers a little later, as one does that works in the background."""
+
+    async def execute(self, context, event_queue):
+        asks, self.asks = self.asks, ()
+        await super().execute(context, event_queue)
+        self.asks = asks
+        loop = asyncio.get_running_loop()
+        for role in asks:
+            loop.call_later(0.2, self.begin, self.addresses[role])
+
+    def begin(self, url):
+        self.working = asyncio.create_task(ask(url, "What do you know?"))
+
+
+async def test_calls_that_a_team_makes_after_its_reply_stand_in_their_own_trial(
+    make_team_deps, make_plan_of
+):
+    deps = make_team_deps()
+    with served(WorksLate("planner", "coder"), Member("coder")) as members:
+        plan = make_plan_of(members, entry="planner", num_trials=3)
+        report = await evaluate(plan, deps, request="")
+    for record in load_trials(deps.results_dir, "run-1"):
+        assert record.trace_problems == ()
+        inner = [step for step in record.trace.steps if step.callee == "coder"]
+        assert [(step.caller, step.error) for step in inner] == [("planner", None)]
+        assert record.row.duration_ms < 1000 * LINGER_S
+    assert (report.teams[0].measured, report.teams[0].calls) == (3, 3)
+
+
+async def test_a_team_that_is_given_up_on_finishes_before_it_is_asked_again(
+    make_team_deps, make_plan_of
+):
+    """The planner is too slow for the assessor, and asks the coder once more after that."""
+
+    class Slow(Member):
+        async def execute(self, context, event_queue):
+            if len(self.texts) == 0:
+                await asyncio.sleep(0.8)
+            await super().execute(context, event_queue)
+
+    class Twice(Member):
+        async def execute(self, context, event_queue):
+            await super().execute(context, event_queue)
+            if len(self.texts) == 1:
+                await ask(self.addresses["coder"], "Once more?")
+
+    limits = MessengerLimits(timeout_s=0.5)
+    deps = make_team_deps(new_messenger=lambda: Messenger(limits=limits))
+    with served(Twice("planner", "coder"), Slow("coder")) as members:
+        plan = make_plan_of(members, entry="planner", num_trials=2)
+        await evaluate(plan, deps, request="")
+    first, second = load_trials(deps.results_dir, "run-1")
+    assert first.row.diagnosis.kind == "no_reply"
+    assert len([step for step in first.trace.steps if step.callee == "coder"]) == 2
+    assert len([step for step in second.trace.steps if step.callee == "coder"]) == 1
 
 
 async def test_a_member_that_another_asks_is_told_its_own_peers_before_it_answers(
@@ -252,11 +314,26 @@ async def test_members_that_know_their_addresses_before_the_run_need_not_read_an
     assert "greenroom-member" not in (deps.results_dir / "run-1" / "trials.jsonl").read_text()
 
 
+async def test_an_address_with_a_misspelt_role_is_told_to_its_caller_and_in_the_trial(
+    make_team_deps, make_plan_of
+):
+    port = free_port()
+    wrong = f"http://127.0.0.1:{port}/p/greenroom-member-planner/codr/"
+    planner = Configured("planner", "coder", addresses={"coder": wrong})
+    deps = make_team_deps(team_port=port)
+    with served(planner, Member("coder")) as members:
+        await evaluate(make_plan_of(members, entry="planner"), deps, request="")
+    [record] = load_trials(deps.results_dir, "run-1")
+    assert record.trace_problems == (
+        "a call of planner reached nobody: no member is called 'codr': there are planner, coder",
+    )
+
+
 @pytest.mark.parametrize(
     ("role", "taken", "problem"),
     [
         ("clerk", True, "one run at a time can have the port"),
-        ("our clerk", False, "hold the roles"),
+        ("our clerk", False, "the role 'our clerk' cannot stand in an address"),
     ],
 )
 async def test_a_port_that_is_taken_and_a_role_that_no_address_can_hold_are_refused(

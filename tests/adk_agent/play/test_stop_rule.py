@@ -190,11 +190,21 @@ def test_cost_and_tokens_are_those_that_models_told():
     assert course.early.should_stop() == "'cost > 1 or tokens >= 100': cost 0.9, tokens 100"
 
 
+def test_a_rule_on_cost_warns_where_no_model_of_ours_takes_part():
+    course = Course("cost > 0.1 or tokens > 5")
+    assert course.early.warnings(spends=False) == [
+        "the rule 'cost > 0.1 or tokens > 5': cost and tokens stayed 0, because no language model "
+        "plays the user or judges; what agents spend is not counted"
+    ]
+
+
 def test_a_cost_that_nobody_tells_is_warned_about():
     course = Course("cost > 1")
     course.ends(0, "passed")
     assert not course.stops
-    assert course.early.warnings() == ["the rule 'cost > 1' was not decided: cost was not known"]
+    assert course.early.warnings(spends=True) == [
+        "the rule 'cost > 1' was not decided: cost was not known"
+    ]
 
 
 def test_minutes_count_from_the_first_trial():

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,15 @@ def test_a_failure_is_laid_at_the_deepest_call_that_failed():
         step(2, "relay", "policy", "b", None, error="down", parent_step_id="s1"),
     )
     assert first(EvaluationContext(trace=Trace(trace_id="t", steps=steps)))[:2] == ("policy", "s2")
+
+
+def test_where_the_world_left_the_gold_path_counts_against_who_called_the_tool():
+    whole = team()
+    cancel = step(3, "orders", "cancel_order", "{}", "done", parent_step_id="s1")
+    wrote = cancel.model_copy(update={"call_type": CallType.TOOL})
+    trace = whole.trace.model_copy(update={"steps": (*whole.trace.steps, wrote)})
+    departed = replace(whole, trace=trace, departed_at="s3")
+    assert first(departed) == ("orders", "s3", "departure")
 
 
 def test_every_candidate_has_reasons_whose_weights_are_its_score():

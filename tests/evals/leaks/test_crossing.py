@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evals.leaks.borrowed import borrowed_calls, without_results
 from evals.leaks.crossing import CrossingIndex, Heard
 from evals.leaks.phrases import PhraseIndex, Spoken
 from evals.leaks.values import find_key, owned_values, unexplained
@@ -180,7 +181,12 @@ def compared(run, *, leaking):
         texts = [*texts_of(simulation), *(("agent", each) for each in before if leaking)]
         given = [text for speaker, text in texts if speaker != "agent"]
         said = [text for speaker, text in texts if speaker == "agent"]
-        own = [*given, tasks[simulation["task_id"]], json.dumps(run["info"])]
+        known = [tasks[simulation["task_id"]], json.dumps(run["info"])]
+        borrowed = borrowed_calls(simulation["messages"], known)
+        if borrowed:
+            kept = without_results(simulation["messages"], borrowed)
+            given = [str(each.get("content") or "") for each in kept if each["role"] != "assistant"]
+        own = [*given, *known]
         values.add(
             Heard(
                 conversation=number,
@@ -204,9 +210,18 @@ def compared(run, *, leaking):
 
 @pytest.mark.skipif(RECORDED is None, reason="GREENROOM_PARITY_DIR names no recorded conversations")
 def test_nothing_is_found_in_recorded_conversations():
+    """But where somebody put a call about another task's customer into a conversation, on purpose."""
     found = {name: compared(run, leaking=False) for name, run in recorded()}
     assert len(found) > 5
-    assert not any(found.values()), found
+    assert all(name.startswith("perturbed") for name, those in found.items() if those), found
+    for name, run in recorded():
+        for number in found[name]:
+            simulation = run["simulations"][number]
+            [task] = [each for each in run["tasks"] if each["id"] == simulation["task_id"]]
+            assert borrowed_calls(
+                simulation["messages"], [json.dumps(run["info"]), json.dumps(task)]
+            )
+    assert sum(map(len, found.values())) == 5
 
 
 @pytest.mark.skipif(RECORDED is None, reason="GREENROOM_PARITY_DIR names no recorded conversations")

@@ -98,6 +98,25 @@ def test_a_task_at_the_end_does_not_tear_its_chunks_apart() -> None:
     assert reply.text == "abcd"
 
 
+@pytest.mark.parametrize(
+    ("texts", "reply"),
+    [
+        (['{"name": "create_task", "arguments": {"user_', 'id": "u_1"}}'], None),
+        (["I have booked", " the flight."], None),
+        (["I have booked ", "the flight."], None),
+        (["First.", "Second."], "First.\nSecond."),
+        (['{"a": 1}', '{"b": 2}'], '{"a": 1}\n{"b": 2}'),
+    ],
+)
+def test_parts_of_an_artifact_that_are_pieces_of_one_text_stand_without_a_break(
+    texts: list[str], reply: str | None
+) -> None:
+    """A server that does not stream stores the chunks of an artifact as its parts."""
+    whole = Artifact(artifact_id="a", parts=[new_text_part(each) for each in texts])
+    got = folded(task(COMPLETED, artifacts=[whole]))
+    assert got.text == ("".join(texts) if reply is None else reply)
+
+
 def test_a_chunk_without_append_replaces_what_the_artifact_held() -> None:
     reply = folded(artifact(text("draft")), artifact(text("final")), status(COMPLETED))
     assert reply.text == "final"
@@ -218,6 +237,17 @@ def test_a_data_part_that_is_not_json_is_refused() -> None:
     fold.add(artifact(part))
     with pytest.raises(UnreadablePartError, match="NaN"):
         fold.reply()
+
+
+def test_what_json_lacks_in_metadata_is_null_and_does_not_spoil_the_reply() -> None:
+    event = artifact(text("hello"))
+    event.artifact_update.artifact.metadata.update({"usage": {"cost": 1.5, "tokens": 7}, "of": [1]})
+    fields = event.artifact_update.artifact.metadata.fields
+    fields["usage"].struct_value.fields["cost"].number_value = float("inf")
+    fields["of"].list_value.values[0].number_value = float("nan")
+    reply = folded(event, status(COMPLETED))
+    assert reply.text == "hello"
+    assert reply.metadata == ({"usage": {"cost": None, "tokens": 7}, "of": [None]},)
 
 
 def test_metadata_of_artifact_message_and_task_is_handed_on() -> None:

@@ -133,3 +133,16 @@ def test_what_cannot_be_json_is_left_out_and_counted() -> None:
     usage = TurnUsage()
     usage.add(of_status({"usage": {"total_tokens": float("nan"), "prompt_tokens": {"deep": 1}}}))
     assert (usage.total().total_tokens, usage.total().ignored) == (None, 2)
+
+
+def test_a_message_of_an_earlier_task_in_a_history_is_not_counted_again():
+    first = TurnUsage()
+    first.add(of_task(said=message("one", used(100))))
+    asked = message("we", role=Role.ROLE_USER)
+    again = TurnUsage(earlier=first.of_messages())
+    again.add(of_task(said=message("two", used(200)), history=[message("one", used(100))]))
+    assert again.total().total_tokens == 200
+    # One id for all messages is wrong; still, what is said now is new.
+    same = TurnUsage(earlier=first.of_messages())
+    same.add(of_task(said=message("one", used(100)), history=[asked]))
+    assert same.total().total_tokens == 100

@@ -24,10 +24,22 @@ async def test_what_comes_after_its_trial_is_counted_for_its_run_alone():
         assert take(inbox, span("a")) == {"came after their trial": 1}
         take(inbox, span("b", trace="of nobody"))
     assert trial.spans == {}
+    told = "spans received over OTLP and not used: 1 belonged to no trial"
+    lost = "; no span joined a trial: does the agent's HTTP instrumentation continue traceparent? "
+    [warning], [others] = run.warnings(), other.warnings()
+    assert warning.startswith(f"{told}, 1 came after their trial{lost}")
+    assert others.startswith(f"{told}{lost}")
+
+
+async def test_spans_of_no_trial_are_called_usual_where_others_joined_one():
+    inbox = SpanInbox()
+    async with inbox.run(grace_s=0) as run:
+        with run.trial(TRACE):
+            take(inbox, span("a"), span("b", trace="of nobody"))
     assert run.warnings() == [
-        "spans received over OTLP and not used: 1 belonged to no trial, 1 came after their trial"
+        "spans received over OTLP and not used: 1 belonged to no trial; "
+        "spans of no trial are usual, because libraries begin some outside of any request"
     ]
-    assert other.warnings() == ["spans received over OTLP and not used: 1 belonged to no trial"]
 
 
 async def test_a_span_that_is_sent_again_counts_once():

@@ -102,6 +102,18 @@ def test_a_sample_without_events_is_read_by_its_messages(entries, log):
     assert "1 x sample without events: read by its messages" in entry.problems
 
 
+@pytest.mark.parametrize(
+    ("target", "expected"), [("x", "x"), (["x"], "x"), (["x", "y"], None), ([], None)]
+)
+def test_the_one_accepted_answer_is_expected(entries, log, target, expected):
+    messages = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "There."}]
+    log["samples"] = [{"id": 1, "epoch": 1, "messages": messages, "target": target}]
+    [entry] = entries([log])
+    assert entry.expected == expected
+    several = "1 x sample with several accepted answers: none is compared" in entry.problems
+    assert several == (len(target) > 1)
+
+
 def test_without_an_agent_the_solver_that_asked_a_model_is_one(entries, log):
     log["samples"][0]["events"] = [
         {"event": "span_begin", "id": "1", "type": "solvers", "name": "solvers"},

@@ -67,8 +67,15 @@ def test_several_messages_of_one_speaker_go_to_the_next_other_one(entries):
     assert agent_calls(entry) == [("a", "b"), ("a", "b"), ("b", "c")]
 
 
-def test_calls_of_tools_are_steps_with_their_results(entries):
-    call = {"id": "c1", "function": {"name": "track", "arguments": '{"parcel": 7}'}}
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"id": "c1", "function": {"name": "track", "arguments": '{"parcel": 7}'}},
+        {"id": "c1", "function": "track", "arguments": {"parcel": 7}},
+    ],
+    ids=["openai", "inspect"],
+)
+def test_calls_of_tools_are_steps_with_their_results(entries, call):
     [entry] = entries([[
         {"role": "user", "content": "Where?"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
@@ -98,6 +105,15 @@ def test_messages_of_autogen_have_sources_tokens_and_times(entries):
     assert steps["track"].response_text == "in transit"
     assert steps["critic"].total_tokens == 7
     assert steps["planner"].start_time.isoformat() == "2026-01-01T00:00:00+00:00"
+
+
+def test_a_call_without_a_name_is_left_out_and_counted(entries):
+    [entry] = entries([[
+        {"role": "user", "content": "Where?"},
+        {"role": "assistant", "content": "So.", "tool_calls": [{"id": "c1", "arguments": {}}]},
+    ]])  # fmt: skip
+    assert tool_calls(entry) == []
+    assert "1 x call of a tool without a name: left out" in entry.problems
 
 
 def test_what_is_no_message_is_left_out_and_counted(entries):

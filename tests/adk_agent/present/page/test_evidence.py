@@ -3,6 +3,7 @@
 import pytest
 
 from adk_agent.present.page.conversations import trial_json
+from evals.attribution.model import Attribution, Candidate, Sign
 from evals.diagnosis import CallDifference, Diagnosis, Divergence, ReplyFormat
 from evals.outcome import Check, Component, Scored
 from evals.trace import ASSESSOR
@@ -93,6 +94,32 @@ def test_checks_that_were_not_met_are_led_to_and_others_are_not():
     unmet = cited("communication", [ASKED], components=(component(met=False),))
     assert unmet == [("the checks that were not met", "checks")]
     assert cited("communication", [ASKED], components=(component(met=True),)) == []
+
+
+def test_the_steps_that_may_have_decided_it_are_led_to_the_most_likely_first():
+    sign = Sign(cue="declined", weight=3.0, reason="It declines.")
+    found = Attribution(
+        candidates=tuple(
+            Candidate(agent=agent, step_id=step_id, score=3.0, signs=(sign,))
+            for agent, step_id in (("b", "t.3"), ("a", "t.2"), ("c", "not on the page"))
+        )
+    )
+    lost = row(
+        "a",
+        "one",
+        reward=0.0,
+        diagnosis=Diagnosis(kind="gave_up", side="agent", summary="It failed."),
+        attribution=found,
+    )
+    steps = (
+        step(1, ASSESSOR, "lead"),
+        step(2, "lead", "a", parent_step_id="t.1"),
+        step(3, "lead", "b", parent_step_id="t.1", begins_ms=20),
+    )
+    assert trial_json(record(lost, steps=steps), writes)["cited"] == [
+        ("the step of b that may have decided it", "step-2"),
+        ("the step of a that may have decided it", "step-1"),
+    ]
 
 
 def test_a_trial_without_a_diagnosis_cites_nothing():

@@ -56,6 +56,16 @@ def test_the_table_has_time_tokens_and_cost_of_each_pair_and_says_of_how_many_ca
         step(4, "lead", "a", lasts_ms=900, error="it broke"),
     )
     page = page_of(keep_run(tmp_path, [record(row("http://x.test", "one"), steps=steps)]))
-    assert "lead a 3 3 0 1 20 ms 1,000 in 1 of them $0.5000" in text_of(page)
+    assert "lead a 3 3 0 1 20 ms – 1,000 in 1 of them $0.5000" in text_of(page)
     assert "<title>lead to a: 3 calls, median 20 ms, 1 failed, 1,000 tokens</title>" in page
     assert all(f">{line}</tspan>" in page for line in ("3× 20 ms", "1 failed", "1k tokens"))
+
+
+def test_a_pair_that_talked_often_has_a_95th_percentile(tmp_path):
+    often = (step(n, "lead", "a", lasts_ms=10 * n) for n in range(1, 21))
+    once_less = (step(20 + n, "lead", "b", lasts_ms=10 * n) for n in range(1, 20))
+    steps = (*often, *once_less)
+    page = page_of(keep_run(tmp_path, [record(row("http://x.test", "one"), steps=steps)]))
+    # of 10, 20 ... 200 ms, by hand: rank 0.95 * 19 = 18.05, so 190 + 0.05 * 10
+    assert "<title>lead to a: 20 calls, median 105 ms, p95 190 ms</title>" in page
+    assert "<title>lead to b: 19 calls, median 100 ms</title>" in page

@@ -141,9 +141,12 @@ async def test_unknown_tokens_and_callees_are_not_found_and_told_nothing(
             f"{root}/q/{token}/B/",
             f"{root}/",
         ]
-        with proxy.recording(recorder):
+        with proxy.recording(recorder) as problems:
             answers = [await post(url) for url in wrong]
-    assert {(one.status_code, one.text) for one in answers} == {(404, "not found")}
+    told = "no member is called 'Z': there are A, B"
+    assert {one.status_code for one in answers} == {404}
+    assert [one.text for one in answers] == ["not found", told, *["not found"] * 4]
+    assert problems == [f"a call of A reached nobody: {told}"]
     assert log.requests == []
     assert recorder.trace().steps == ()
 
