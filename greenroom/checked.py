@@ -114,6 +114,7 @@ class Checked:
         on_average: bool = False,
         by_task: bool = False,
         other_data: bool = False,
+        across_users: bool = False,
     ) -> None:
         """Check that the agent is not significantly worse than in an earlier run, paired by task.
 
@@ -122,6 +123,7 @@ class Checked:
             on_average: Allow no lower score either, however small the difference.
             by_task: Allow no task either of which a smaller share of trials passes now.
             other_data: Compare even if the data revisions differ.
+            across_users: Compare even if the simulated users differ.
 
         Raises:
             AssertionError: It is worse.
@@ -131,7 +133,12 @@ class Checked:
         """
         __tracebackhide__ = True
         try:
-            found = compare_runs(self._loaded(baseline), self.report, other_data=other_data)
+            found = compare_runs(
+                self._loaded(baseline),
+                self.report,
+                other_data=other_data,
+                across_users=across_users,
+            )
         except GreenroomError as error:
             raise _brief(error) from None
         rows = [*found.agents, *found.headlines]

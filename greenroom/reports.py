@@ -33,6 +33,7 @@ def compare(
     second: Report | str | Path,
     *,
     other_data: bool = False,
+    across_users: bool = False,
 ) -> Comparison:
     """Return the second run against the first, paired by task.
 
@@ -40,12 +41,13 @@ def compare(
         first: The run before, as a report or an argument of `load_report`.
         second: The run after.
         other_data: Compare even if the data revisions differ.
+        across_users: Compare even if the simulated users differ.
 
     Raises:
-        RequestError: The runs have nothing in common, or the data differ.
+        RequestError: The runs have nothing in common, or data or users differ.
         StorageError: A run cannot be read.
     """
     one, other = (
         each if isinstance(each, Report) else load_report(each) for each in (first, second)
     )
-    return compare_runs(one, other, other_data=other_data)
+    return compare_runs(one, other, other_data=other_data, across_users=across_users)

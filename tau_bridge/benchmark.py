@@ -57,6 +57,8 @@ NO_USER: Final = "none"
 """The label of results that were played without a user."""
 SCRIPTED_USER: Final = "scripted"
 """The label of results whose user followed rules."""
+MODEL_USER: Final = "llm:"
+"""Begins the label of results whose user a language model played; the model's name follows."""
 
 EMBEDDINGS: Final[Literal["embeddings"]] = "embeddings"
 """The need of a model that makes vectors of texts."""
@@ -187,6 +189,19 @@ class UserModel:
 
     name: str
     completion: Completion
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserSheet:
+    """The instructions of a task's simulated user, against which its words are checked.
+
+    Args:
+        instructions: All that it is told to want, know and say.
+        began: How many messages the task itself brings along; the user did not write these.
+    """
+
+    instructions: str
+    began: int = 0
 
 
 class Judge(Protocol):
@@ -690,6 +705,11 @@ class Benchmark(ABC):
         """Return how many messages of a conversation stand there before the agent is asked."""
         del ref
         return 0
+
+    def user_sheet(self, ref: TaskRef) -> UserSheet | None:
+        """Return what the simulated user of a task was told; None where it has no instructions."""
+        del ref
+        return None
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
         """Return a test, by a tool's name, of whether a call may change the task's world."""

@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--other-data", action="store_true", help="compare even if the data revisions differ"
     )
+    parser.add_argument(
+        "--across-users",
+        action="store_true",
+        help="compare even if the simulated users differ: in their model, or its arguments",
+    )
     add_results_dir(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
 
@@ -44,7 +49,9 @@ def execute(parsed: argparse.Namespace) -> int:
     results_dir = settings_of(parsed).results_dir
     _, first = results_so_far(*find_run(parsed.first, results_dir))
     _, second = results_so_far(*find_run(parsed.second, results_dir))
-    found = compare_runs(first, second, other_data=parsed.other_data)
+    found = compare_runs(
+        first, second, other_data=parsed.other_data, across_users=parsed.across_users
+    )
     if parsed.json:
         write_data(found.model_dump_json(indent=2) + "\n")
     else:

@@ -24,6 +24,7 @@ from adk_agent.results.isolation import (
     leak_lines,
     shown_isolation,
 )
+from adk_agent.results.judges import judge_lines
 from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.predictability import predictability_lines
@@ -44,6 +45,7 @@ from adk_agent.results.tables import (
     without_the_usual,
 )
 from adk_agent.results.team_summary import TeamRow
+from adk_agent.results.users import user_lines
 
 PLAIN_WIDTH = 124
 """Width without a terminal, which fits an address and all columns of scores on one line."""
@@ -144,7 +146,9 @@ class Display:
         self._usage(report)
         robustness = robustness_lines(report.robustness)
         confidence = predictability_lines(report.predictability)
-        for line in [*meaning_lines(report), *cause_lines(report), *robustness, *confidence]:
+        users = [*user_lines(report.users), *judge_lines(report.judges)]
+        told = [*meaning_lines(report), *cause_lines(report), *robustness, *confidence, *users]
+        for line in told:
             self._line(line)
         self._differences(report)
         doubts = [(team, doubt(team)) for team in measured]

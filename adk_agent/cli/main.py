@@ -37,6 +37,7 @@ COMMANDS = {
     "list": "list domains, tasks, exercises, bundled agents, teams, evaluators, metrics or runs",
     "data": "fetch, list and remove the task data of benchmarks",
     "score": "measure and judge recorded traces",
+    "judge": "have people check a judge: cases to label, and how far they agree",
     "regrade": "score recorded conversations again",
     "tasks": "begin, import and check files of your own tasks",
     "serve": "serve Greenroom itself as an A2A agent",

@@ -78,6 +78,18 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         "--user-model", metavar="MODEL", help="the language model that plays the user"
     )
     parser.add_argument(
+        "--retry-user",
+        type=values.natural,
+        metavar="N",
+        help="play a trial again, at most N times, if its simulated user had a proven fault "
+        "(default 0)",
+    )
+    parser.add_argument(
+        "--judge-user",
+        action="store_true",
+        help="have the judge's model look for faults of simulated users too, a call for each trial",
+    )
+    parser.add_argument(
         "--isolation",
         action="store_true",
         help="probe the agents after the trials for what they tell of other conversations; exit code "
@@ -302,6 +314,8 @@ def _overrides(parsed: argparse.Namespace) -> Overrides:
         chaos=parsed.chaos,
         limit=parsed.limit,
         user_llm=parsed.user_model,
+        retry_user=parsed.retry_user,
+        judge_user=parsed.judge_user,
         isolation=parsed.isolation,
         confidence=parsed.confidence,
         options=dict(parsed.option) if parsed.option else None,

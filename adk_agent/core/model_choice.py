@@ -11,6 +11,7 @@ from adk_agent.core.embeddings import LiteLlmEmbedding
 from adk_agent.core.errors import ModelError, PreflightError
 from adk_agent.core.models import LiteLlmCompletion, ModelSpec
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.user_condition import UserCondition
 from tau_bridge.benchmark import EMBEDDINGS, SCRIPTED_USER
 from tau_bridge.completion import CompletionResult
 
@@ -57,11 +58,13 @@ class ModelChoice:
 
         Args:
             plan: The plan to be played.
-            needs: The needs of its domains; a model is returned only for `user` and `judge`.
+            needs: The needs of its domains; a model is returned only for `user` and `judge`, and
+                the judge also where the plan has it check users that a model plays.
         """
         named = self.user(plan.user_llm, plan.user_llm_args)
         user = named if "user" in needs and not plan.solo else None
-        return user, (self.judge or named) if "judge" in needs else None
+        judges_user = plan.judge_user and user is not None
+        return user, (self.judge or named) if "judge" in needs or judges_user else None
 
     def labels(self, plan: EvaluationPlan, needs: Collection[str]) -> dict[str, str]:
         """Name the user and the judge: model and address (never a key), or rules."""
@@ -73,6 +76,14 @@ class ModelChoice:
             "judge": RULES if judge is None else judge.label,
             **({} if searching is None else {"search": searching.label}),
         }
+
+    def user_condition(self, plan: EvaluationPlan, needs: Collection[str]) -> UserCondition:
+        """Return the user's model with the arguments that affect its answers, for comparisons."""
+        user, _ = self.specs(plan, needs)
+        if user is None:
+            return UserCondition(model=SCRIPTED_USER)
+        arguments = user.asked_with
+        return UserCondition(model=user.name, seed=arguments.pop("seed", None), arguments=arguments)
 
     async def opened(
         self,
@@ -121,6 +132,8 @@ class ModelChoice:
     def warnings(self, plan: EvaluationPlan) -> list[str]:
         """Warn about language models that were named but not used."""
         found = []
+        if plan.judge_user and self.user(plan.user_llm, plan.user_llm_args) is None:
+            found.append("--judge-user has no effect: no language model plays a user here")
         if self.offline and plan.user_llm is not None:
             found.append(f"user_llm {plan.user_llm!r} was not used: offline, the user is scripted")
         found += [

@@ -65,6 +65,12 @@ class ModelSpec:
         where = "" if self.base_url is None else f" at {redact_url(self.base_url)}"
         return f"{self.name}{where}"
 
+    @property
+    def asked_with(self) -> dict[str, Any]:
+        """The arguments of every call that affect the answer, the defaults among them."""
+        arguments = {**_DEFAULT_ARGUMENTS, **self.arguments}
+        return {name: value for name, value in arguments.items() if name not in _NOT_ASKED}
+
 
 def default_spec(settings: Settings) -> ModelSpec | None:
     """Return the model of every part that names no other; None if none is configured."""
@@ -159,12 +165,11 @@ class LiteLlmCompletion:
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
     ) -> dict[str, Any]:
         """Gather everything that affects an answer, without the API key."""
-        arguments = {**_DEFAULT_ARGUMENTS, **self.spec.arguments}
         base_url = self.spec.base_url
         return {
             "model": self.spec.litellm_name,
             "base_url": None if base_url is None else redact_url(base_url),
-            "arguments": {k: v for k, v in arguments.items() if k not in _NOT_ASKED},
+            "arguments": self.spec.asked_with,
             "messages": [dict(message) for message in messages],
             "tools": [dict(tool) for tool in tools],
             "trial_seed": self._trial_seed,

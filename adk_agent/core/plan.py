@@ -29,6 +29,7 @@ MAX_CONCURRENCY = 1_000
 MAX_SEED = 999_999_999
 MAX_TASKS = 1_000_000
 MAX_SHARDS = 20
+MAX_RETRY_USER = 10
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 GULLIBLE = "gullible"
@@ -169,6 +170,10 @@ class EvaluationPlan(_Frozen):
     """The files that the tasks come from, by their absolute paths."""
     user_llm: str | None = None
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
+    retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] = 0
+    """The most times that a trial is played again because its user had a proven fault."""
+    judge_user: bool = False
+    """True if a judge looks for faults of simulated users too, with a call for each trial."""
     chaos: ChaosPlan | None = None
     """The faults under which every trial is played once more; None: it is played plain only."""
     reasoning: str = ""
@@ -212,6 +217,8 @@ class Overrides(_Frozen):
     limit: int | None = None
     """The most tasks per domain: a sample, unless the request names tasks or takes the first."""
     user_llm: str | None = None
+    retry_user: int | None = None
+    judge_user: bool = False
     isolation: bool = False
     confidence: bool = False
     chaos: str | None = None

@@ -34,6 +34,7 @@ from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, 
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.running_scores import EndedTrial, RunningScore, RunningScores
 from adk_agent.results.summary import TrialKey
+from adk_agent.runs.calibrations import Calibrations, judge_rows, load_calibrations
 from adk_agent.runs.jobs import TrialJob, jobs_of
 from adk_agent.runs.live import LiveConversations
 from adk_agent.runs.provenance import (
@@ -129,6 +130,7 @@ async def evaluate(
         data=data_origins(plan, deps.benchmarks),
         headlines=headlines_of(plan, deps.benchmarks),
         models=deps.models.labels(plan, needs_of(plan, deps.benchmarks)),
+        user=deps.models.user_condition(plan, needs_of(plan, deps.benchmarks)),
         model_names=dict(deps.models.names),
         config=None if deps.config is None else str(deps.config.path.absolute()),
     )
@@ -468,7 +470,8 @@ class _Run:
 
     def _record(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
-        self._live.end(record.trace.trace_id)
+        for trace in (record.trace, *(each.trace for each in record.repeated)):
+            self._live.end(trace.trace_id)
         del self._unreached[job.key]
         self._budget.spend(record.spent)
         self._budget.hear(record.trace)
@@ -511,14 +514,29 @@ class _Run:
         isolation = await asyncio.to_thread(self._isolation.found, self._records)
         self._builder.warn(isolation.warnings)
         self._builder.warn(self._budget.warnings(spends=self._spends))
+        calibrations = await asyncio.to_thread(self._calibrations)
         report = await self._builder.build(
             self._manifest, interrupted=interrupted or over_budget is not None
         )
-        report = report.model_copy(update={"stopped_by": stopped_by, "isolation": isolation.rows})
+        report = report.model_copy(
+            update={
+                "stopped_by": stopped_by,
+                "isolation": isolation.rows,
+                "judges": judge_rows(self._builder.judged, calibrations),
+            }
+        )
         store.finish(report, render_markdown(report) if interrupted else explained(report))
         exact = await asyncio.to_thread(self._scores.exact_scores)
         self._say("finished", "the report is written", scores=exact)
         return report
+
+    def _calibrations(self) -> Calibrations:
+        """Return what people's labels say of judges; a warning if the file cannot be read."""
+        try:
+            return load_calibrations(self._deps.results_dir)
+        except StorageError as error:
+            self._builder.warn([f"the calibrations of judges are left out: {error}"])
+            return Calibrations()
 
     def _records(self, keys: Sequence[TrialKey]) -> Iterable[TrialRecord]:
         if not keys:

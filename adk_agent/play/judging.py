@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from adk_agent.core.errors import ModelError
 from adk_agent.core.models import LiteLlmCompletion
+from adk_agent.runs.store import JudgedStatement
 from evals.statements import JudgementError, judge_statements
 from evals.trace import CallType
 from tau_bridge.completion import COMPLETION
@@ -31,6 +32,8 @@ class RecordedJudge:
         self._recorder = recorder
         self.problem: str | None = None
         """Why it could not judge; None where it did, or was not asked."""
+        self.verdicts: list[JudgedStatement] = []
+        """Its decisions, in order."""
 
     @property
     def produced_by(self) -> str:
@@ -42,15 +45,22 @@ class RecordedJudge:
     ) -> Mapping[str, bool] | None:
         """Decide which statements hold; None where the model broke, and `problem` says how."""
         try:
-            judged = await judge_statements(statements, transcript, self._ask)
+            judged = await judge_statements(statements, transcript, self.ask)
         except (ModelError, JudgementError) as error:
             self._model.forget_answers()  # a later try of this trial has to ask again
             logger.warning("the judge of statements failed: %s", error)
             self.problem = f"the judge of natural-language statements failed: {error}"
             return None
+        self.verdicts += [
+            JudgedStatement(
+                text=text, met=verdict.met, reason=verdict.reason, judge=self.produced_by
+            )
+            for text, verdict in judged.items()
+        ]
         return {text: verdict.met for text, verdict in judged.items()}
 
-    async def _ask(self, prompt: str) -> str:
+    async def ask(self, prompt: str) -> str:
+        """Ask the model, with a step in the trace."""
         step = self._recorder.begin(
             call_type=CallType.TOOL,
             caller=JUDGE,

@@ -25,12 +25,13 @@ from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.trace_merging import merged_trace
 from adk_agent.play.trial_values import unexplained_in
+from adk_agent.play.user_check import checked_user, user_seed
 from adk_agent.results.agent_usage import trial_usage
 from adk_agent.results.robustness import FaultedTrial
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.live import LiveConversations
-from adk_agent.runs.store import FaultedPlay, TrialRecord
+from adk_agent.runs.store import FaultedPlay, RepeatedPlay, TrialRecord
 from evals.attribution.evaluator import AttributionEvaluator, attribution_in
 from evals.attribution.model import Attribution
 from evals.base import Evaluation, EvaluationContext
@@ -48,8 +49,9 @@ from evals.outcome import (
 )
 from evals.reward import breakdown_of, reward_of
 from evals.trace import Trace
+from evals.user_check import UserCheck
 from tau_bridge.a2a.messenger import Conversation, Messenger
-from tau_bridge.benchmark import Benchmark, PlayContext, Played, UserModel
+from tau_bridge.benchmark import MODEL_USER, Benchmark, PlayContext, Played, UserModel
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.chaos.injector import Injector
 from tau_bridge.chaos.profiles import ChaosPlan, Family
@@ -153,22 +155,12 @@ def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
 
 async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     """Return the trial's record. Whatever breaks makes it *failed*; only cancelling raises."""
-    team = deps.teams[job.participant.address]
-    trial = _Trial(job, deps, team)
-    with metered() as meter:
-        with trial.receiving_spans():
-            async with team.turn() if deps.takes_turns else contextlib.nullcontext():
-                gone = deps.gone(job.participant.address)
-                if gone is not None:
-                    return unplayed_trial(job, deps, gone)
-                await trial.play()
-            await trial.wait_for_spans()
-        record = await trial.record(meter)
+    record = await _play_until_user_keeps_to_its_part(job, deps)
     chaos = deps.plan.chaos
     if chaos is None or record.row.status != "scored":
         return record
     injectable = deps.benchmarks.of(job.domain).injectable()
-    if deps.watches_team(job.domain) and team.is_observed:
+    if deps.watches_team(job.domain) and deps.teams[job.participant.address].is_observed:
         injectable |= {"members"}
     families = [family for family in chaos.families if family in injectable]
     spent, plays = record.spent, []
@@ -179,13 +171,49 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     return record.model_copy(update={"chaos": tuple(plays), "spent": spent})
 
 
+async def _play_until_user_keeps_to_its_part(job: TrialJob, deps: TrialDeps) -> TrialRecord:
+    """Play a trial, and again while its user has a proven fault, as often as the plan allows.
+
+    The last play counts, unless it failed: then the one before does, with its user's fault.
+    """
+    record = await _play_once(job, deps, play=0)
+    spent, others = record.spent, []
+    for play in range(1, deps.plan.retry_user + 1):
+        if record.row.status == "failed" or not record.row.has_user_fault:
+            break
+        again = await _play_once(job, deps, play=play)
+        spent += again.spent
+        counts = again.row.status != "failed"
+        others.append(_set_aside(record if counts else again))
+        record = again if counts else record
+    return record.model_copy(update={"repeated": tuple(others), "spent": spent})
+
+
+async def _play_once(job: TrialJob, deps: TrialDeps, *, play: int) -> TrialRecord:
+    team = deps.teams[job.participant.address]
+    trial = _Trial(job, deps, team, play=play)
+    with metered() as meter:
+        with trial.receiving_spans():
+            async with team.turn() if deps.takes_turns else contextlib.nullcontext():
+                gone = deps.gone(job.participant.address)
+                if gone is not None:
+                    return unplayed_trial(job, deps, gone)
+                await trial.play()
+            await trial.wait_for_spans()
+        return await trial.record(meter)
+
+
+def _set_aside(record: TrialRecord) -> RepeatedPlay:
+    return RepeatedPlay(row=record.row, trace=record.trace, messages=record.messages)
+
+
 async def _play_under(
     family: Family, chaos: ChaosPlan, job: TrialJob, deps: TrialDeps, plain: TrialRecord
 ) -> FaultedPlay:
     """Play a trial once more, under the faults of a family."""
     team = deps.teams[job.participant.address]
     faults = Injector(f"{job.domain}/{job.task_id}/{family}", seed=job.seed, rates=chaos.of(family))
-    trial = _Trial(job, deps, team, family=family, faults=faults)
+    trial = _Trial(job, deps, team, play=plain.row.play, family=family, faults=faults)
     async with team.turn() if deps.takes_turns else contextlib.nullcontext():
         await trial.play()
     return trial.faulted(plain)
@@ -200,10 +228,14 @@ class _Trial:
         deps: TrialDeps,
         team: TeamAccess,
         *,
+        play: int = 0,
         family: Family | None = None,
         faults: Injector | None = None,
     ) -> None:
         self._job = job
+        self._number = play
+        # A seed among the model's own arguments wins.
+        self._user_seed = deps.plan.user_llm_args.get("seed", user_seed(job.seed, play))
         self._family = family
         self._faults = faults
         self._deps = deps
@@ -212,8 +244,9 @@ class _Trial:
         self._ref = self._benchmark.ref(job.domain, job.task_id)
         self._watched = deps.watches_team(job.domain)
         # Beside its plain trial, one under faults would be shown live as the same conversation.
+        variant = family or (f"user {play}" if play else None)
         self._recorder = recorder_of(
-            job, deps, redact=None if faults else team.redact, family=family
+            job, deps, redact=None if variant else team.redact, variant=variant
         )
         self._problems: tuple[str, ...] = ()
         self._seen_problems: list[str] = []
@@ -224,6 +257,8 @@ class _Trial:
         self._waited_for_spans = False
         self._played: Played | None = None
         self._result: TaskResult | None = None
+        self._judge: RecordedJudge | None = None
+        self._user_check: UserCheck | None = None
         self._outcome: Outcome
 
     async def play(self) -> None:
@@ -235,6 +270,7 @@ class _Trial:
         try:
             self._played = await self._play(self._conversation)
             self._result, self._outcome = await self._scored(self._played)
+            self._user_check = await self._checked(self._played)
         except Exception as error:
             self._outcome = outcome_of(error, redact=self._team.redact)
             if not isinstance(error, BridgeError | ModelError):
@@ -294,7 +330,7 @@ class _Trial:
             team=self._team,
             user_model=None
             if model is None
-            else UserModel(name=model.spec.name, completion=model.seeded(job.seed)),
+            else UserModel(name=model.spec.name, completion=model.seeded(self._user_seed)),
             tools=deps.tools,
             trace=self._whole_trace,
             embedding_model=None
@@ -331,6 +367,7 @@ class _Trial:
         judge = (
             None if model is None else RecordedJudge(model.of_trial(self._job.seed), self._recorder)
         )
+        self._judge = judge
         result = await self._benchmark.score(self._ref, played, judge)
         if played.error is not None:
             return result, outcome_of(played.error, redact=self._team.redact)
@@ -340,6 +377,12 @@ class _Trial:
         if isinstance(outcome, Unscored) and judge is not None and judge.problem is not None:
             return result, Failed(reason=judge.problem, fault="infrastructure")
         return result, outcome
+
+    async def _checked(self, played: Played) -> UserCheck | None:
+        if self._faults is not None:
+            return None
+        judge = self._judge if self._deps.plan.judge_user else None
+        return await checked_user(played, self._benchmark, self._ref, judge, label=self._job.label)
 
     async def record(self, meter: Meter) -> TrialRecord:
         """Return what is kept of it: its row, trace, messages, and what the evaluators say.
@@ -375,6 +418,9 @@ class _Trial:
             attribution=attribution,
             spent=meter.spent,
             stated_confidence=self._conversation.stated_confidence,
+            user_check=self._user_check,
+            play=self._number,
+            user_seed=self._user_seed if played.user.startswith(MODEL_USER) else None,
         )
         return TrialRecord(
             row=row,
@@ -384,6 +430,7 @@ class _Trial:
             roster=self._team.roster,
             messages=tuple(dict(message) for message in played.messages),
             unexplained=unexplained,
+            judged=() if self._judge is None else tuple(self._judge.verdicts),
             spent=meter.spent,
         )
 
@@ -455,6 +502,9 @@ def row_of(
     attribution: Attribution | None = None,
     spent: Spending = NOTHING_SPENT,
     stated_confidence: float | None = None,
+    user_check: UserCheck | None = None,
+    user_seed: int | None = None,
+    play: int = 0,
 ) -> TrialRow:
     """Return the report's row of a trial that came to `outcome`."""
     return TrialRow(
@@ -483,6 +533,9 @@ def row_of(
         agent_usage=trial_usage(trace),
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
+        user_check=user_check,
+        play=play,
+        user_seed=user_seed,
         attribution=attribution,
         stated_confidence=stated_confidence,
     )
@@ -521,7 +574,7 @@ def recorder_of(
     deps: TrialDeps,
     *,
     redact: Callable[[str], str] | None = None,
-    family: Family | None = None,
+    variant: str | None = None,
 ) -> TraceRecorder:
     """Build the recorder of one trial.
 
@@ -530,11 +583,12 @@ def recorder_of(
         deps: What the trials share.
         redact: Takes out of a text what must not be told, where the conversation may be read while
             it goes on; None where it never begins, or nobody is to follow it.
-        family: The faults that it is played under; None: it is played plain.
+        variant: Tells a play under faults, or one more play, from the trial's first; None: it is
+            that one.
     """
     # Identifiers follow from the run and the trial, so that a trace does not depend on the
     # order in which concurrent trials happen to proceed.
-    key = f"{deps.run_id}\n{job.label}" + (f"\n{family}" if family else "")
+    key = f"{deps.run_id}\n{job.label}" + (f"\n{variant}" if variant else "")
     trace_id = hashlib.blake2s(key.encode(), digest_size=8).hexdigest()
     numbers = itertools.count(1)
     runtime = Runtime(clock=deps.clock, new_id=lambda: f"{trace_id}.{next(numbers)}")

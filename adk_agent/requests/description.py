@@ -47,6 +47,8 @@ def equivalent_command(plan: EvaluationPlan) -> str:
     }
     words = ["greenroom", "run", json.dumps(record, ensure_ascii=False)]
     words += [str(word) for flag in flags.items() for word in flag]
+    words += ["--retry-user", str(plan.retry_user)] if plan.retry_user else []
+    words += ["--judge-user"] if plan.judge_user else []
     words += ["--chaos", str(plan.chaos)] if plan.chaos is not None else []
     words += [word for path in plan.task_files for word in ("--tasks", path)]
     return shlex.join(words)
@@ -97,6 +99,11 @@ def describe(plan: EvaluationPlan) -> str:
             f"scoring: {plan.evaluation_type}"
         ),
     ]
+    if plan.retry_user:
+        times = "once" if plan.retry_user == 1 else f"{plan.retry_user} times"
+        lines.append(f"A trial whose user has a proven fault is played again, at most {times}")
+    if plan.judge_user:
+        lines.append("A judge looks for faults of the user, with a call for each trial")
     if plan.isolation:
         lines.append(f"Probes of isolation after the trials: at most {MOST_PROBES} for each agent")
     if plan.confidence:

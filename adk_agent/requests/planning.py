@@ -18,6 +18,7 @@ from adk_agent.core.plan import (
     GULLIBLE,
     MAX_CONCURRENCY,
     MAX_PARTICIPANTS,
+    MAX_RETRY_USER,
     MAX_SEED,
     MAX_STEPS,
     MAX_TASKS,
@@ -83,6 +84,7 @@ def _check_flags(flags: Overrides) -> None:
         "seed": (0, MAX_SEED),
         "max_steps": (1, MAX_STEPS),
         "limit": (1, MAX_TASKS),
+        "retry_user": (0, MAX_RETRY_USER),
     }
     for name, (least, most) in bounds.items():
         value = getattr(flags, name)
@@ -183,10 +185,22 @@ class _Planner:
             user_llm=self._flags.user_llm or request.user_llm,
             task_files=self._task_files(planned),
             user_llm_args=request.user_llm_args or {},
+            retry_user=self._retry_user(),
+            judge_user=self._flags.judge_user,
             chaos=_chaos(request.chaos if self._flags.chaos is None else self._flags.chaos),
             shortfalls=chosen.shortfalls,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )
+
+    def _retry_user(self) -> int:
+        """Return how often a trial is played again because of its user."""
+        most = self._flags.retry_user or 0
+        if most and "seed" in (self._request.user_llm_args or {}):
+            raise RequestError(
+                f"--retry-user {most}: user_llm_args fixes the seed of the user's model, so it would "
+                "say the same again; leave out one of the two"
+            )
+        return most
 
     def _warn_of_gullible(
         self, participants: Iterable[Participant], domains: Sequence[str]

@@ -10,6 +10,7 @@ from typing import Literal
 from adk_agent.core.errors import RequestError
 from adk_agent.core.spending import is_budget
 from adk_agent.results.headlines import headline_readings
+from adk_agent.results.other_users import other_users
 from adk_agent.results.provenance import differences, provenance, revisions_of
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import CEILING, FLOOR, Row, TaskKey
@@ -125,7 +126,11 @@ class RunComparison(Row):
 
 
 def compare_runs(
-    first: EvaluationReport, second: EvaluationReport, *, other_data: bool = False
+    first: EvaluationReport,
+    second: EvaluationReport,
+    *,
+    other_data: bool = False,
+    across_users: bool = False,
 ) -> RunComparison:
     """Compare a second run with a first, paired by task.
 
@@ -136,9 +141,11 @@ def compare_runs(
         first: The run before.
         second: The run after.
         other_data: Compare even if the data revisions differ.
+        across_users: Compare even if the simulated users differ: in who plays them, or how.
 
     Raises:
-        RequestError: No participants match, no task was scored in both runs, or the data differ.
+        RequestError: No participants match, no task was scored in both runs, or data or users
+            differ.
     """
     if first.run_id == second.run_id:
         raise RequestError(f"{first.run_id} is one run: name two to compare")
@@ -154,6 +161,12 @@ def compare_runs(
         raise RequestError(
             f"no agent of run {first.run_id} ({', '.join(_agents(first))}) matches one in run "
             f"{second.run_id} ({', '.join(_agents(second))}), neither by address nor by role"
+        )
+    users = other_users(first, second, pairs)
+    if users and not across_users:
+        raise RequestError(
+            f"runs {first.run_id} and {second.run_id} had different simulated users: "
+            f"{'; '.join(users)}. Their scores do not compare; --across-users compares them anyway"
         )
     groups = _benchmarks(first, second)
     rows = [
@@ -179,6 +192,7 @@ def compare_runs(
         warnings=(
             *data,
             *_caveats(first, second),
+            *users,
             *_other_makers(first, second, pairs),
             *_left_out(first, second, pairs, missing),
         ),
@@ -392,25 +406,23 @@ def _refuse_other_scoring(first: EvaluationReport, second: EvaluationReport) -> 
 def _other_makers(
     first: EvaluationReport, second: EvaluationReport, pairs: Sequence[tuple[str, str]]
 ) -> list[str]:
-    """List pairs whose simulated users or whose sources of rewards differ."""
+    """List pairs whose sources of rewards differ."""
     found = []
     for pair in pairs:
-        users, makers = zip(
-            *(_makers(report, agent) for report, agent in zip((first, second), pair, strict=True)),
-            strict=True,
+        before, after = (
+            _makers(report, agent) for report, agent in zip((first, second), pair, strict=True)
         )
-        for what, (before, after) in (("user", users), ("rewards made by", makers)):
-            if before and after and before != after:
-                found.append(
-                    f"{what}: {', '.join(sorted(before))} for {pair[0]} in the first run, "
-                    f"{', '.join(sorted(after))} for {pair[1]} in the second"
-                )
+        if before and after and before != after:
+            found.append(
+                f"rewards made by: {', '.join(sorted(before))} for {pair[0]} in the first run, "
+                f"{', '.join(sorted(after))} for {pair[1]} in the second"
+            )
     return found
 
 
-def _makers(report: EvaluationReport, agent: str) -> tuple[set[str], set[str]]:
+def _makers(report: EvaluationReport, agent: str) -> set[str]:
     scored = [t for t in report.trials if t.participant == agent and t.status == "scored"]
-    return {t.user for t in scored}, {t.produced_by for t in scored if t.produced_by is not None}
+    return {t.produced_by for t in scored if t.produced_by is not None}
 
 
 def _missing(

@@ -16,6 +16,7 @@ from adk_agent.results.isolation import (
     leak_lines,
     shown_isolation,
 )
+from adk_agent.results.judges import judge_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.predictability import predictability_parts
 from adk_agent.results.report import EvaluationReport, failed_reasons
@@ -36,6 +37,7 @@ from adk_agent.results.tables import (
     usage_table,
 )
 from adk_agent.results.team_summary import TeamRow
+from adk_agent.results.users import USERS_LEGEND, fault_lines, user_lines
 from evals.base import Evaluation
 from evals.diagnosis import ReplyFormat
 from evals.statistics import INTERVAL_METHOD
@@ -73,6 +75,7 @@ def render_markdown(
     if report.teams:
         parts += ["## Coordination", *_coordination(report.teams)]
     parts += _usage([*report.summary, *report.overall])
+    parts += _users(report)
     parts += _isolation(report.isolation)
     parts += ["## Latency", _latencies(report)]
     parts += ["## Made with", _made_with(report)]
@@ -231,6 +234,14 @@ def _isolation(rows: Sequence[IsolationRow]) -> list[str]:
     return ["## Isolation", _bullets(map(_plain, lines)), ISOLATION_LEGEND]
 
 
+def _users(report: EvaluationReport) -> list[str]:
+    """Say what the check of simulated users found, with the words of the first faults."""
+    if not report.users:
+        return []
+    lines = [*user_lines(report.users), *fault_lines(report.trials, report.repeated)]
+    return ["## Simulated users", _bullets(map(_plain, lines)), USERS_LEGEND]
+
+
 def _latencies(report: EvaluationReport) -> str:
     lines = [
         f"{item.participant}: {_latency(result)}"
@@ -317,7 +328,8 @@ def _made_with(report: EvaluationReport) -> str:
     models = {f"{part}:": name for part, name in report.models.items()}
     parts = (report.versions, models, prompts)
     made_with = [entry for part in parts for entry in sorted(part.items())]
-    versions = _bullets(f"{name} {version}" for name, version in made_with)
+    lines = [f"{name} {version}" for name, version in made_with]
+    versions = _bullets([*lines, *map(_plain, judge_lines(report.judges))])
     return f"{versions}\n\nSeed {report.plan.seed}, at {report.created_at.isoformat()}."
 
 

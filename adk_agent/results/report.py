@@ -10,9 +10,11 @@ from pydantic import AwareDatetime, Field
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.user_condition import UserCondition
 from adk_agent.results.frame import frame_of
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.isolation import IsolationRow
+from adk_agent.results.judges import JudgeRow
 from adk_agent.results.notebook import notebook_html
 from adk_agent.results.pairs import AgentPair
 from adk_agent.results.predictability import PredictabilityRow
@@ -29,6 +31,7 @@ from adk_agent.results.summary import (
 )
 from adk_agent.results.tables import domain_label, number, score_range
 from adk_agent.results.team_summary import TeamRow
+from adk_agent.results.users import UserRow
 from evals.base import Evaluation, Scope
 from evals.diagnosis import FailureKind
 from evals.statistics import Interval
@@ -39,7 +42,17 @@ ReportStatus = Literal["complete", "incomplete", "interrupted"]
 """Incomplete: a trial failed, so scores are ranges. Interrupted: trials are missing."""
 
 
-R = TypeVar("R", SummaryRow, HeadlineRow, TaskRow, TrialRow, TeamRow, RobustnessRow, ReliabilityRow)
+R = TypeVar(
+    "R",
+    SummaryRow,
+    HeadlineRow,
+    TaskRow,
+    TrialRow,
+    TeamRow,
+    UserRow,
+    RobustnessRow,
+    ReliabilityRow,
+)
 
 
 class TrialEvaluations(Row):
@@ -68,6 +81,8 @@ class EvaluationReport(Row):
     versions: dict[str, str]
     models: Mapping[str, str] = Field(default_factory=dict)
     """The `user` and the `judge`: a language model and its address, `scripted` or `rules`."""
+    user: UserCondition | None = None
+    """The user's model and how it is called; None in reports of versions that did not record it."""
     prompts: Mapping[str, str] = Field(default_factory=dict)
     """The hashes of the prompts with which a language model read the request and words the report."""
     warnings: tuple[str, ...] = ()
@@ -85,6 +100,12 @@ class EvaluationReport(Row):
     isolation: tuple[IsolationRow, ...] = ()
     """The leaks that were seen between conversations, a row for each agent. They change no score."""
     evaluations: tuple[TrialEvaluations, ...]
+    users: tuple[UserRow, ...] = ()
+    """The faults of simulated users, where a language model played them, and the scores without."""
+    judges: tuple[JudgeRow, ...] = ()
+    """The language models that decided, by criterion, with their calibration by people."""
+    repeated: tuple[TrialRow, ...] = ()
+    """Plays that were set aside because of their user, or failed; no score above counts them."""
     faulted: tuple[FaultedTrial, ...] = ()
     """The trials under injected faults; no score above counts them."""
     robustness: tuple[RobustnessRow, ...] = ()
@@ -229,6 +250,8 @@ class EvaluationReport(Row):
                     for each in self.faulted
                     if each.row.participant in agents and each.row.domain in domains
                 ),
+                "users": rows(self.users),
+                "repeated": rows(self.repeated),
                 "robustness": rows(self.robustness),
                 "reliability": rows(self.reliability),
                 "predictability": rows(self.predictability),

@@ -16,6 +16,7 @@ from evals.graph.consistency import outcome_consistency
 from evals.outcome import Component, Fault
 from evals.reward import is_success, pass_at_k_by_task, pass_hat_k_by_task
 from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean, intervals_of_means
+from evals.user_check import UserCheck
 from tau_bridge import benchmark as names
 
 FLOOR = f"{BUILTIN_PREFIX}null"
@@ -88,6 +89,12 @@ class TrialRow(Row):
     """As the agent reports it of its own models; `total_tokens` and `cost` are the assessor's."""
     trace_id: str
     diagnosis: Diagnosis | None = None
+    user_check: UserCheck | None = None
+    """The faults of the simulated user; None where no language model played it."""
+    play: int = 0
+    """Number of the play, from 0; more where others were set aside because of their user."""
+    user_seed: int | None = None
+    """The seed that was sent to the user's model; None where no language model played it."""
     attribution: Attribution | None = None
     """The agents and steps of a team that most likely decided why it did not pass; None without a
     team, or where it passed."""
@@ -98,6 +105,11 @@ class TrialRow(Row):
     def passed(self) -> bool:
         """True if the trial was scored and passed."""
         return self.reward is not None and is_success(self.reward)
+
+    @property
+    def has_user_fault(self) -> bool:
+        """True if the simulated user had a proven fault."""
+        return self.user_check is not None and bool(self.user_check.proven)
 
     @property
     def outcome(self) -> TrialOutcome:
@@ -383,7 +395,7 @@ def _scores(
             rewards[trial.task].append(trial.reward)
     values = [reward for task_rewards in rewards.values() for reward in task_rewards]
     passes = {"/".join(task): list(map(is_success, each)) for task, each in rewards.items()}
-    low, high = _ends(trials) if values else ({}, {})
+    low, high = ends(trials) if values else ({}, {})
     tasks = list(dict.fromkeys(trial.task for trial in trials))
     return {
         "participant": participant.address,
@@ -420,7 +432,7 @@ _NO_SCORES: dict[str, Any] = {
 Rewards = Mapping[TaskKey, Sequence[float]]
 
 
-def _ends(trials: Sequence[TrialRow]) -> tuple[Rewards, Rewards]:
+def ends(trials: Sequence[TrialRow]) -> tuple[Rewards, Rewards]:
     """Return the rewards with failed trials as not passed, then as passed."""
     low: dict[TaskKey, list[float]] = defaultdict(list)
     high: dict[TaskKey, list[float]] = defaultdict(list)
@@ -436,7 +448,7 @@ def pass_1_beside(
 ) -> tuple[float | None, float | None]:
     """Compute both ends of pass^1 over the tasks that have a floor, or a ceiling."""
     known = {(row.domain, row.task_id) for row in tasks if getattr(row, which) is not None}
-    low, high = _ends([trial for trial in trials if trial.task in known])
+    low, high = ends([trial for trial in trials if trial.task in known])
     low_end, high_end = (mean(list(pass_hat_k_by_task(each, 1).values())) for each in (low, high))
     return low_end, high_end
 
@@ -501,7 +513,7 @@ def total_kinds(trials: Iterable[TrialRow]) -> dict[str, int]:
 
 def _is_users(trial: TrialRow) -> bool:
     diagnosed = trial.diagnosis is not None and trial.diagnosis.side == "user"
-    return trial.fault == "user" or diagnosed
+    return trial.fault == "user" or diagnosed or trial.has_user_fault
 
 
 def _reference(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -37,7 +38,9 @@ from adk_agent.results.summary import (
 )
 from adk_agent.results.tables import counted
 from adk_agent.results.team_summary import TeamRow, for_report, judge_warnings, team_row
+from adk_agent.results.users import by_trial, user_rows
 from adk_agent.runs.jobs import TrialJob
+from adk_agent.runs.judgements import judgements_in
 from adk_agent.runs.store import RunManifest, TrialRecord
 from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
@@ -72,6 +75,8 @@ class ReportBuilder:
         self._jobs = jobs
         self._evaluators = evaluators
         self._rows: dict[TrialJob, TrialRow] = {}
+        self._judged: dict[TrialJob, Counter[tuple[str, str]]] = {}
+        self._repeated: dict[TrialJob, tuple[TrialRow, ...]] = {}
         self._faulted: dict[TrialJob, tuple[FaultedTrial, ...]] = {}
         self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
         self._actions: dict[TrialJob, tuple[str, ...]] = {}
@@ -86,6 +91,8 @@ class ReportBuilder:
     def add(self, job: TrialJob, record: TrialRecord) -> None:
         """Add a trial that ended."""
         self._rows[job] = record.row
+        self._judged[job] = Counter((each.judge, each.criterion) for each in judgements_in(record))
+        self._repeated[job] = tuple(each.row for each in record.repeated)
         self._faulted[job] = tuple(each.result for each in record.chaos)
         self._evaluations[job] = tuple(map(for_report, record.evaluations))
         self._actions[job] = tuple(
@@ -100,6 +107,11 @@ class ReportBuilder:
             if step.caller == ASSESSOR and step.provenance is Provenance.OBSERVED
         )
 
+    @property
+    def judged(self) -> Counter[tuple[str, str]]:
+        """Count the verdicts of language models so far, by judge and criterion."""
+        return sum(self._judged.values(), Counter())
+
     async def build(self, manifest: RunManifest, *, interrupted: bool) -> EvaluationReport:
         """Build the report from the trials that ended so far."""
         jobs = [job for job in self._jobs if job in self._rows]
@@ -113,6 +125,7 @@ class ReportBuilder:
             warnings=(*self._warnings, *self._reuse(), *judge_warnings(self._evaluations.values())),
             teams=self._team_rows(jobs),
             evaluations=await self._all_evaluations(manifest.run_id, jobs),
+            repeated=tuple(each for job in jobs for each in self._repeated[job]),
             faulted=tuple(each for job in jobs for each in self._faulted[job]),
             robustness=self._robustness(jobs),
             reliability=self._reliability(jobs),
@@ -256,6 +269,7 @@ def report_of(
     warnings: Iterable[str] = (),
     teams: tuple[TeamRow, ...] = (),
     evaluations: tuple[TrialEvaluations, ...] = (),
+    repeated: tuple[TrialRow, ...] = (),
     faulted: tuple[FaultedTrial, ...] = (),
     robustness: tuple[RobustnessRow, ...] = (),
     reliability: tuple[ReliabilityRow, ...] = (),
@@ -269,6 +283,7 @@ def report_of(
         warnings: Warnings that do not come from the plan or the trials.
         teams: The coordination of the participants' teams.
         evaluations: The results of the evaluators.
+        repeated: The plays that were set aside because of their user.
         faulted: The trials under injected faults.
         robustness: Their scores beside the plain ones.
         reliability: The consistency of the plain trials.
@@ -299,6 +314,7 @@ def report_of(
         created_at=manifest.created_at,
         versions=manifest.versions,
         models=manifest.models,
+        user=manifest.user,
         prompts=manifest.prompts,
         warnings=(
             *plan.warnings,
@@ -320,6 +336,8 @@ def report_of(
         trials=rows,
         teams=teams,
         evaluations=evaluations,
+        users=user_rows(plan, rows, by_trial(repeated)),
+        repeated=repeated,
         faulted=faulted,
         robustness=robustness,
         reliability=reliability,

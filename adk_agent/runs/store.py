@@ -33,6 +33,7 @@ from adk_agent.core.model_choice import RULES
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.core.spending import NOTHING_SPENT, Spending
+from adk_agent.core.user_condition import UserCondition
 from adk_agent.results.headlines import DomainHeadlines
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.robustness import FaultedTrial
@@ -74,6 +75,8 @@ class RunManifest(BaseModel):
     """The rewards of the floor and ceiling agents, by domain."""
     models: dict[str, str] = {}
     """The models of `user` and `judge`; empty in runs of versions that did not record them."""
+    user: UserCondition | None = None
+    """The user's model and how it is called; None in runs of versions that did not record it."""
     model_names: dict[str, str] = {}
     """The settings that name language models, with their values, as flags or a file gave them."""
     config: str | None = None
@@ -99,6 +102,28 @@ class FaultedPlay(BaseModel):
     messages: tuple[dict[str, Any], ...]
 
 
+class JudgedStatement(BaseModel):
+    """A statement about a conversation on which a language model decided."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    met: bool
+    reason: str
+    judge: str
+    """`llm:` and the model's name."""
+
+
+class RepeatedPlay(BaseModel):
+    """A play of a trial that does not count, because its simulated user was at fault."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    row: TrialRow
+    trace: Trace
+    messages: tuple[dict[str, Any], ...]
+
+
 class TrialRecord(BaseModel):
     """One line of `trials.jsonl`: everything known about one trial."""
 
@@ -117,6 +142,10 @@ class TrialRecord(BaseModel):
     """Values in the agent's replies that nothing which it was given holds, in lower case."""
     spent: Spending = NOTHING_SPENT
     """The calls of the assessor's own models."""
+    judged: tuple[JudgedStatement, ...] = ()
+    """The verdicts on statements that language models gave while it was scored."""
+    repeated: tuple[RepeatedPlay, ...] = ()
+    """Its other plays, in order; nothing above takes them into account but `spent`."""
     chaos: tuple[FaultedPlay, ...] = ()
     """The same trial under injected faults; nothing above takes them into account but `spent`."""
 

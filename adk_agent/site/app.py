@@ -156,6 +156,7 @@ class _Site:
                         checked_run_id(first),
                         checked_run_id(second),
                         other_data="other_data" in asked,
+                        across_users="across_users" in asked,
                         redactor=self._redactor,
                     )
                 )
@@ -170,6 +171,7 @@ class _Site:
             first=first,
             second=second,
             other_data="other_data" in asked,
+            across_users="across_users" in asked,
             found=found,
             problem=problem,
         )

@@ -51,7 +51,13 @@ class SideBySide:
 
 
 def side_by_side(
-    results_dir: Path, first: str, second: str, *, other_data: bool, redactor: ModelRedactor
+    results_dir: Path,
+    first: str,
+    second: str,
+    *,
+    other_data: bool,
+    across_users: bool,
+    redactor: ModelRedactor,
 ) -> SideBySide:
     """Compare two runs of a folder.
 
@@ -60,7 +66,7 @@ def side_by_side(
         StorageError: One has no results, or they cannot be read.
     """
     reports = [redactor.model(results_so_far(results_dir, each)[1]) for each in (first, second)]
-    found = compare_runs(*reports, other_data=other_data)
+    found = compare_runs(*reports, other_data=other_data, across_users=across_users)
     return SideBySide(
         found=found,
         text=summary(found),

@@ -20,7 +20,7 @@ from evals.diagnosis.loops import (
     repeated_words,
 )
 from evals.diagnosis.model import CallDifference, Diagnosis, FailureKind, ReplyFormat
-from evals.diagnosis.user import user_did_not_follow, user_misled, user_stopped_early
+from evals.diagnosis.user import leaving_of, user_did_not_follow, user_misled
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, is_zero, unmet
 from evals.outcome import TaskResult
 
@@ -182,7 +182,8 @@ class _Case:
             if call.requestor == "user"
         ]
         if self._missing and not self._wrong and self._termination == "user_stop":
-            evidence.append(user_stopped_early(self._behaviour))
+            left = leaving_of(self._behaviour)
+            evidence.append(None if left is None else left.text)
         for text in dict.fromkeys(filter(None, evidence)):
             yield Suspicion(kind="user_simulator", side="user", text=text)
 

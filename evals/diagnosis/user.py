@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from evals.diagnosis.behaviour import Behaviour, asks, sentences, short
+from evals.diagnosis.behaviour import Behaviour, Turn, asks, sentences, short
 from evals.diagnosis.loops import PATIENCE, asked_again, fruitless_turns, repeated_words
 from evals.diagnosis.model import CallDifference
 
@@ -15,14 +16,23 @@ _AGREES = re.compile(
     re.IGNORECASE,
 )
 _STOP_TOKEN = re.compile(r"###[A-Z-]+###")
-_OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
+_OUT_OF_SCOPE, _TRANSFER = "###OUT-OF-SCOPE###", "###TRANSFER###"
 _CALL_VERBS = frozenset(
     {"check", "run", "set", "toggle", "can", "get", "grant", "make", "reset", "reseat", "request"}
 )
 """Words of tool names that do not say what the tool is about."""
 
 
-def user_stopped_early(behaviour: Behaviour) -> str | None:
+@dataclass(frozen=True, kw_only=True)
+class Leaving:
+    """The end of a conversation by a user who was still wanted."""
+
+    how: Literal["first_words", "out_of_scope", "on_question", "agreed", "agreed_to_transfer"]
+    turn: Turn
+    text: str
+
+
+def leaving_of(behaviour: Behaviour) -> Leaving | None:
     """Return how the user ended the conversation too early; None where it did not.
 
     The user is at fault if it leaves on a question that the agent asks for the first time. It may
@@ -30,23 +40,36 @@ def user_stopped_early(behaviour: Behaviour) -> str | None:
     """
     if not behaviour.turns or behaviour.turns[-1].speaker != "user":
         return None
-    last = behaviour.turns[-1].read
-    words = _STOP_TOKEN.sub("", last).strip()
+    turn = behaviour.turns[-1]
+    last = turn.read
+    words = without_stop_token(last)
     if words == last.strip():
         return None
     users = sum(turn.speaker == "user" for turn in behaviour.turns)
     if users == 1 and not any(call.requestor == "user" for call in behaviour.calls):
-        return "the user ended the conversation with its first words"
+        text = "the user ended the conversation with its first words"
+        return Leaving(how="first_words", turn=turn, text=text)
     asked = next((t.read for t in reversed(behaviour.turns) if t.speaker == "assistant"), "")
     if not asks(asked) or _may_leave(behaviour):
         return None
     if _OUT_OF_SCOPE in last:
-        return f"the user found nothing in its instructions to answer {short(asked)!r} with"
+        text = f"the user found nothing in its instructions to answer {short(asked)!r} with"
+        return Leaving(how="out_of_scope", turn=turn, text=text)
     if not words:
-        return f"the user hung up on the question {short(asked)!r}"
+        text = f"the user hung up on the question {short(asked)!r}"
+        return Leaving(how="on_question", turn=turn, text=text)
     if _AGREES.match(words):
-        return f"the user agreed and hung up in one message: {short(last)!r}"
+        text = f"the user agreed and hung up in one message: {short(last)!r}"
+        how: Literal["agreed", "agreed_to_transfer"] = "agreed"
+        if _TRANSFER in last:
+            how = "agreed_to_transfer"
+        return Leaving(how=how, turn=turn, text=text)
     return None
+
+
+def without_stop_token(text: str) -> str:
+    """Return the words of a message without the tokens that end a conversation."""
+    return _STOP_TOKEN.sub("", text).strip()
 
 
 def _may_leave(behaviour: Behaviour) -> bool:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from a2a.helpers import get_data_parts
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
-from google.protobuf.struct_pb2 import NullValue, Value
 
 from tau_bridge.a2a.adk import advice, missed_function
 from tau_bridge.a2a.turn_usage import TurnUsage
@@ -379,11 +378,14 @@ def _metadata(holder: Any) -> Iterator[Mapping[str, Any]]:
         yield _json_value(part)
 
 
-def _clear_what_json_lacks(value: Value) -> None:
-    """Put null for NaN and infinity, which an agent may well report: metadata are no reply."""
+def _clear_what_json_lacks(value: Any) -> None:
+    """Put null for NaN and infinity, which an agent may well report: metadata are no reply.
+
+    `value` is protobuf's `Value`, of which the only null is number 0.
+    """
     kind = value.WhichOneof("kind")
     if kind == "number_value" and not math.isfinite(value.number_value):
-        value.null_value = NullValue.NULL_VALUE
+        value.null_value = 0
     elif kind == "struct_value":
         for each in value.struct_value.fields.values():
             _clear_what_json_lacks(each)

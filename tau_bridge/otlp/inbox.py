@@ -22,6 +22,13 @@ _ALL_FOREIGN: Final = (
     "See docs/visible-teams.md"
 )
 
+_NOTHING: Final = (
+    "no span of any trial came over OTLP: does the agent export to this port, and does its HTTP "
+    "instrumentation continue traceparent? See docs/visible-teams.md"
+)
+FIRST_WAIT_S: Final = 15
+"""Seconds of further waiting where nothing came after the first trial."""
+
 Sleep = Callable[[float], Awaitable[None]]
 """Waits for so many seconds."""
 
@@ -61,11 +68,14 @@ class RunSpans:
     ended: set[str] = field(default_factory=set)
     taken: int = 0
     refused_requests: int = 0
+    trials: int = 0
+    waited_longer: bool = False
 
     @contextlib.contextmanager
     def trial(self, trace_id: str) -> Iterator[TrialSpans]:
         """Keep the spans of a trace of ours while the block lasts."""
         key = wire_trace_id(trace_id)
+        self.trials += 1
         self.ended.discard(key)
         kept = self.inbox.open_trial(key, self)
         try:
@@ -75,8 +85,19 @@ class RunSpans:
             self.ended.add(key)
 
     async def wait(self) -> None:
-        """Wait for spans that are still on their way."""
+        """Wait for spans that are still on their way.
+
+        An exporter that met no receiver before the run tries again after some seconds, and keeps
+        later spans back until then. So the first time that nothing came, it waits longer.
+        """
         await self.sleep(self.grace_s)
+        more_s = FIRST_WAIT_S if not self.waited_longer else 0
+        self.waited_longer = True
+        while self.taken == 0 and more_s > 0:
+            await self.sleep(1)
+            more_s -= 1
+            if self.taken > 0:
+                await self.sleep(self.grace_s)
 
     def warnings(self) -> list[str]:
         """Return what the report has to say of spans that were not used, with counts."""
@@ -84,6 +105,8 @@ class RunSpans:
         found = [f"spans received over OTLP and not used: {', '.join(told)}"] if told else []
         if found and self.counts[FOREIGN]:
             found[0] += f"; {_USUAL if self.taken else _ALL_FOREIGN}"
+        elif not self.taken and self.trials:
+            found.append(_NOTHING)
         if self.refused_requests:
             found.append(
                 f"requests over OTLP that were refused, with all of their spans: "

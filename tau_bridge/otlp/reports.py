@@ -124,6 +124,26 @@ def _name_callees(
             top.update(callee=agent, additional_attributes={CALLER_KIND: USER})
             top.pop("request_text", None)  # in a form of its own
             top.pop("caller", None)
+    if (
+        not members
+    ):  # its calls are under its own name, as in a report: tasks do not call it by address
+        tops_of_own = {top["step_id"] for found in tops for top in found}
+        for step in steps.values():
+            if _agent_above(step, steps) in tops_of_own:
+                step.setdefault("caller", own)
+        return
     for step in steps.values():
         if step.get("caller") == own:
             step["caller"] = agent
+
+
+def _agent_above(step: Mapping[str, Any], steps: Mapping[str, Any]) -> str | None:
+    """Return the id of the nearest agent's step above a step; None without one, and in a circle."""
+    seen: set[str] = set()
+    at = str(step.get("parent_step_id"))
+    while at in steps and at not in seen:
+        if steps[at]["call_type"] == CallType.AGENT:
+            return at
+        seen.add(at)
+        at = str(steps[at].get("parent_step_id"))
+    return None

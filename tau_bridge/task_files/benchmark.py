@@ -31,6 +31,7 @@ from tau_bridge.benchmark import (
     Revision,
     TaskInfo,
     TaskRef,
+    UserSheet,
 )
 from tau_bridge.bundled_data import revision_of
 from tau_bridge.clock import Runtime
@@ -46,7 +47,7 @@ from tau_bridge.task_files.documents import SUFFIXES
 from tau_bridge.task_files.model import Task, TaskFile, load
 from tau_bridge.task_files.schema import TEMPLATE, file_schema
 from tau_bridge.task_files.team_calls import team_calls
-from tau_bridge.task_files.users import user_of
+from tau_bridge.task_files.users import user_of, user_sheet
 from tau_bridge.task_files.world import TableWorld, schemas
 from tau_bridge.team_conversation import TeamConversation
 from tau_bridge.tool_dialogue import CUT_OFF, Dialogue, converse
@@ -273,6 +274,10 @@ class TaskFileBenchmark(Benchmark):
             ],
             "answer": task.gold.answer[-1] if task.gold.answer else None,
         }
+
+    def user_sheet(self, ref: TaskRef) -> UserSheet | None:
+        """Return the person's facts, goal and prompt; None where turns are written down."""
+        return user_sheet(self._task(ref))
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
         """Tell which tools set columns of a table."""

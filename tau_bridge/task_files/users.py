@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from evals.trace import USER, CallType
-from tau_bridge.benchmark import SCRIPTED_USER, UserModel
+from tau_bridge.benchmark import MODEL_USER, SCRIPTED_USER, UserModel, UserSheet
 from tau_bridge.completion import COMPLETION
 from tau_bridge.errors import UserModelError
 from tau_bridge.phrases import normalize
@@ -35,7 +35,7 @@ def user_of(
         return (_Turns(task.user), SCRIPTED_USER) if task.user else (None, None)
     if model is None:
         return _ByFacts(task.user), SCRIPTED_USER
-    return _Played(task, model, recorder), f"llm:{model.name}"
+    return _Played(task, model, recorder), f"{MODEL_USER}{model.name}"
 
 
 class _Turns:
@@ -114,6 +114,13 @@ class _Played:
             raise UserModelError(f"the user's model {self._model.name!r} answered with nothing")
         self._chat.append({"role": "assistant", "content": text})
         return None if DONE in text or len(self._chat) > 2 * MAX_TURNS else text
+
+
+def user_sheet(task: Task) -> UserSheet | None:
+    """Return what a person who is played is told; the prompt is the task's, and not their words."""
+    if not isinstance(task.user, Person):
+        return None
+    return UserSheet(instructions=f"{_sheet(task)}\n{task.prompt}", began=1)
 
 
 def _sheet(task: Task) -> str:

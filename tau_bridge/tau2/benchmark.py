@@ -34,6 +34,7 @@ from tau_bridge.benchmark import (
     SubmissionMaker,
     TaskInfo,
     TaskRef,
+    UserSheet,
 )
 from tau_bridge.chaos.profiles import Family
 from tau_bridge.errors import DataError, DataFolderError, FetchedDataError, UnknownDomainError
@@ -482,6 +483,15 @@ class Tau2Benchmark(Benchmark):
         """Return the length of the task's message history."""
         state = self._task(ref).initial_state
         return len(state.message_history or ()) if state is not None else 0
+
+    def user_sheet(self, ref: TaskRef) -> UserSheet | None:
+        """Return the task's user scenario; None in solo mode."""
+        if self.options.solo:
+            return None
+        from tau_bridge.tau2.model_user import scenario_text
+
+        task = self._task(ref)
+        return UserSheet(instructions=scenario_text(task), began=self.history(ref))
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
         """Look the tool up in the domain's list."""

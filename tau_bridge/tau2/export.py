@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import Any
 
 from evals.trace import CallType
-from tau_bridge.benchmark import BenchmarkExport, ExportedFile, Revision, content_of
+from tau_bridge.benchmark import MODEL_USER, BenchmarkExport, ExportedFile, Revision, content_of
 from tau_bridge.errors import DataError
 from tau_bridge.run_view import PartView, RecordView, RowView, RunView
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.loop import ConversationLimits
-from tau_bridge.tau2.model_user import MODEL_USER, USER
+from tau_bridge.tau2.model_user import USER
 from tau_bridge.tau2.official import reward_info, task_record
 
 STEM = "tau2-results"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from evals.trace import CallType
+from tau_bridge.benchmark import MODEL_USER
 from tau_bridge.completion import COMPLETION, Completion, CompletionResult, ToolSchema
 from tau_bridge.errors import UserModelError
 from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage
@@ -19,8 +20,6 @@ from tau_bridge.tau2.tasks import Instructions, Task
 USER: Final = "user"
 """The trace's name for the user, whether a model or rules play it."""
 
-MODEL_USER: Final = "llm:"
-"""Begins the label of a user that a model plays."""
 OWN_GUIDELINES_NOTE: Final = " (own guidelines)"
 """Ends it where the data bring no guidelines."""
 

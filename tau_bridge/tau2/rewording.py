@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tau_bridge.tau2.model_user import MODEL_USER, RecordedModel
+from tau_bridge.benchmark import MODEL_USER
+from tau_bridge.tau2.model_user import RecordedModel
 
 if TYPE_CHECKING:
     from tau_bridge.benchmark import UserModel

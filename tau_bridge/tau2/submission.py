@@ -10,12 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tau_bridge.benchmark import Submission, SubmissionFile
+from tau_bridge.benchmark import MODEL_USER, Submission, SubmissionFile
 from tau_bridge.errors import IncompleteSubmissionError, SubmissionRefusedError
 from tau_bridge.run_view import RunView
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.export import Conditions, results_text
-from tau_bridge.tau2.model_user import MODEL_USER
 from tau_bridge.tau2.submission_details import EXAMPLE, Details, parse_details
 from tau_bridge.tau2.submission_rules import (
     LEAST_TRIALS,

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tau_bridge.benchmark import Revision, content_of
+from tau_bridge.benchmark import MODEL_USER, Revision, content_of
 from tau_bridge.run_view import PartView, RowView, RunView
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.export import Conditions, is_same_data
-from tau_bridge.tau2.model_user import MODEL_USER, OWN_GUIDELINES_NOTE
+from tau_bridge.tau2.model_user import OWN_GUIDELINES_NOTE
 
 DOMAINS: Final = ("retail", "airline", "telecom", "banking_knowledge")
 """The domains of the leaderboard."""

@@ -6,8 +6,9 @@ repairs ids and parents, and counts what is wrong.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -63,13 +64,65 @@ def report_of(trace_id: str, activities: Sequence[Activity]) -> dict[str, Any]:
 
     - The parent of a step is the nearest step above it.
     - An agent directly below one of the same name is the same call, recorded twice: one step.
+    - An agent below no other one, to which an agent before handed over by a tool that says so, is
+      below that tool: google-adk and others begin its record anew.
     - What an agent was asked and answered is, where its own record does not say, what the tool
       that it stands behind was given and gave back.
     - The tokens of an agent are dropped where a model below it has its own: they are their sum.
     """
+    activities = _with_handovers(activities)
     tree = _Tree(activities)
     steps = [_step(each, tree) for each in activities if tree.is_step(each)]
     return {"trace_id": trace_id, "steps": steps}
+
+
+_HANDOVER = re.compile(r"transfer|hand_?-?off|hand_?-?over|delegate", re.IGNORECASE)
+
+
+def _with_handovers(activities: Sequence[Activity]) -> Sequence[Activity]:
+    """Put agents below the tool by which another agent handed over to them."""
+    tools = [
+        each
+        for each in activities
+        if each.kind is ActivityKind.TOOL and _HANDOVER.search(each.name) and each.error is None
+    ]
+    if not tools:
+        return activities
+    tree = _Tree(activities)
+    moved: dict[str, str] = {}
+    for each in activities:
+        if each.kind is not ActivityKind.AGENT or tree.agent_above(each) is not None:
+            continue
+        before = [
+            tool
+            for tool in tools
+            if _names(tool, each.name)
+            and _is_before(tool.start, each.start)
+            and (giver := tree.agent_above(tool)) is not None
+            and giver.name != each.name
+        ]
+        if before:
+            moved[each.id] = before[-1].id
+    return [
+        replace(each, parent=moved[each.id]) if each.id in moved else each for each in activities
+    ]
+
+
+def _names(tool: Activity, agent: str) -> bool:
+    """Tell whether a tool's name or its arguments name an agent; unknown arguments may name any."""
+    if tool.name.casefold().endswith(f"_{agent.casefold()}"):
+        return True
+    if tool.request is None:
+        return tool.name.casefold().endswith("agent") or bool(_HANDOVER.fullmatch(tool.name))
+    return f'"{agent}"' in tool.request
+
+
+def _is_before(one: Any, other: Any) -> bool:
+    """Compare two times of one record, which are numbers or texts of one form."""
+    try:
+        return int(one) <= int(other)
+    except (TypeError, ValueError):
+        return isinstance(one, str) and isinstance(other, str) and one <= other
 
 
 class _Tree:
@@ -79,6 +132,7 @@ class _Tree:
             self._known.setdefault(each.id, each)
         self._actors: dict[str, str | None] = {}
         self._steps: dict[str, str | None] = {}
+        self._agents: dict[str, str | None] = {}
         self._counted = self._with_counted_models(activities)
 
     def is_step(self, each: Activity) -> bool:
@@ -91,6 +145,11 @@ class _Tree:
     def parent(self, each: Activity) -> str | None:
         """Return the id of the nearest step above, or that of an unknown activity."""
         return self._nearest(each.parent, self.is_step, self._steps)
+
+    def agent_above(self, each: Activity) -> Activity | None:
+        """Return the nearest agent above an activity; None if there is none."""
+        at = self._nearest(each.parent, lambda one: one.kind is ActivityKind.AGENT, self._agents)
+        return self._known.get(at or "")
 
     def wrapper(self, each: Activity) -> Activity | None:
         """Return the tool that an agent stands behind."""

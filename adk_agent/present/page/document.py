@@ -38,6 +38,7 @@ from adk_agent.results.predictability import (
     predictability_table,
 )
 from adk_agent.results.tables import headline_table
+from adk_agent.results.users import USERS_LEGEND, fault_lines, user_lines
 
 if TYPE_CHECKING:
     from adk_agent.results.report import EvaluationReport
@@ -95,6 +96,9 @@ def render(
             else None,
             predictability_notes=predictability_notes(report.predictability),
             predictability_legend=PREDICTABILITY_LEGEND,
+            users=user_lines(report.users),
+            user_faults=fault_lines(report.trials, report.repeated),
+            users_legend=USERS_LEGEND,
             isolation=isolation(report),
             isolation_legend=ISOLATION_LEGEND,
             teams=teams(report, found),

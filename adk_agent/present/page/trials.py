@@ -11,6 +11,7 @@ from adk_agent.present.page.words import CLASSES, MARKS, Mark, state_of
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import TrialKey, TrialRow
 from adk_agent.results.tables import counted
+from adk_agent.results.users import KIND_WORDS
 
 MOST_OPEN = 40
 """Trials up to which the lists are open from the beginning."""
@@ -84,6 +85,9 @@ def _why(row: TrialRow, *, leaks: bool, lost_under: Sequence[str]) -> str:
     told = ["told what belongs to another conversation"] if leaks else []
     if row.passed and lost_under:
         told.append(f"passed plain, and not under {texts.listed(list(lost_under))}")
+    if row.user_check is not None:
+        kinds = dict.fromkeys(each.kind for each in row.user_check.proven)
+        told += [f"the user {KIND_WORDS[kind]}" for kind in kinds]
     return "; ".join(filter(None, [*told, why(row)]))
 
 

@@ -11,7 +11,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic.annotated_handlers import GetJsonSchemaHandler
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from adk_agent.core.plan import MAX_CONCURRENCY, MAX_SEED, MAX_STEPS, MAX_TASKS, MAX_TRIALS
+from adk_agent.core.plan import (
+    MAX_CONCURRENCY,
+    MAX_RETRY_USER,
+    MAX_SEED,
+    MAX_STEPS,
+    MAX_TASKS,
+    MAX_TRIALS,
+)
 
 FILE = "greenroom.toml"
 """The name of the file that is read where no other is named."""
@@ -226,6 +233,11 @@ class ConfigFile(_Table):
     """Steps of a conversation; 200 by default."""
     chaos: Chaos | None = None
     """Faults under which every trial is played once more."""
+    retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] | None = None
+    """The most times that a trial is played again because its simulated user had a proven fault; 0 by
+    default."""
+    judge_user: bool = False
+    """Have the judge's model look for faults of simulated users too, a call for each trial."""
     timeout_s: Annotated[float, Field(gt=0)] | None = None
     """Seconds that an agent may take for one reply; 300 by default."""
     otlp_port: Annotated[int, Field(ge=1, le=65_535)] | None = None

@@ -20,6 +20,8 @@ trials = {trials}  # of each task
 # max_concurrency = 4  # conversations at once
 # max_steps = 200  # of a conversation
 # timeout_s = 300  # for one reply
+# retry_user = 1  # play a trial again if its simulated user had a proven fault
+# judge_user = true  # have the judge look for faults of simulated users, a call for each trial
 # isolation = true  # probe for what agents tell of other conversations
 # offline = true  # use no language model
 """

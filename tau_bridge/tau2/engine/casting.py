@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tau_bridge.benchmark import NO_USER, SCRIPTED_USER, PlayContext
+from tau_bridge.benchmark import MODEL_USER, NO_USER, SCRIPTED_USER, PlayContext
 from tau_bridge.completion import ToolSchema
 from tau_bridge.tau2.engine.playing import Cast
 from tau_bridge.tau2.model_user import RecordedModel
@@ -38,4 +38,4 @@ def cast_of(
         return cast, SCRIPTED_USER
     model = context.user_model
     recorded = RecordedModel(model.completion, model.name, context.recorder)
-    return Cast(new_agent=new_agent, user_model=recorded), f"llm:{model.name}"
+    return Cast(new_agent=new_agent, user_model=recorded), f"{MODEL_USER}{model.name}"

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from adk_agent.cli.main import main
 from adk_agent.runs.tracking import RunStatus
 from tests.adk_agent.results.compared import NOW, OLD, one, report
@@ -70,3 +72,16 @@ def test_one_run_is_no_two(tmp_path, capsys):
     kept(tmp_path, report("a", one(OLD, 5)))
     assert main(["compare", "a", "a", "--results-dir", str(tmp_path)]) == 2
     assert "a is one run: name two to compare" in capsys.readouterr().err
+
+
+@pytest.mark.requirement("test:simulator")
+def test_runs_with_different_users_are_compared_only_if_that_is_meant(tmp_path, capsys):
+    other = report("after", one(OLD, 5))
+    trials = tuple(row.model_copy(update={"user": "llm:m"}) for row in other.trials)
+    kept(tmp_path, report("before", one(OLD, 5)))
+    kept(tmp_path, other.model_copy(update={"trials": trials}))
+    arguments = ["compare", "before", "after", "--results-dir", str(tmp_path)]
+    assert main(arguments) == 2
+    assert "scripted in the first run, llm:m in the second" in capsys.readouterr().err
+    assert main([*arguments, "--across-users"]) == 0
+    assert "scripted in the first run, llm:m in the second" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 import pytest
 
 from adk_agent.core.errors import RequestError
+from adk_agent.core.user_condition import UserCondition
 from adk_agent.results.agent_usage import TrialUsage
 from adk_agent.results.comparison import compare_runs
 from adk_agent.results.comparison_text import summary
@@ -133,13 +134,44 @@ def test_agents_without_a_counterpart_are_named():
     )
 
 
-def test_another_user_is_told_whatever_the_address_and_another_way_of_scoring_refused():
-    first, second = report("a", one(OLD, 5)), report("b", one(NEW, 5))
-    trials = tuple(row.model_copy(update={"user": "llm:m"}) for row in second.trials)
-    found = compare_runs(first, second.model_copy(update={"trials": trials}))
-    assert found.warnings == (
-        f"user: scripted for {OLD} in the first run, llm:m for {NEW} in the second",
+def played_by(made, label, **condition):
+    """The report as if another user had been played."""
+    trials = tuple(row.model_copy(update={"user": label}) for row in made.trials)
+    user = UserCondition(**{"model": label.removeprefix("llm:"), **condition})
+    return made.model_copy(update={"trials": trials, "user": user})
+
+
+@pytest.mark.requirement("test:simulator")
+def test_other_users_are_refused_whatever_the_address_unless_they_are_meant():
+    first, second = report("a", one(OLD, 5)), played_by(report("b", one(NEW, 5)), "llm:m")
+    told = f"user of {OLD} in mock: scripted in the first run, llm:m in the second"
+    with pytest.raises(RequestError, match=f"{told}.*--across-users"):
+        compare_runs(first, second)
+    assert compare_runs(first, second, across_users=True).warnings == (told,)
+
+
+@pytest.mark.requirement("test:simulator")
+def test_the_same_model_with_other_arguments_is_another_user_and_with_another_seed_none():
+    cold = played_by(report("a", one(OLD, 5)), "llm:m", arguments={"temperature": 0.0}, seed=1)
+    warm = played_by(report("b", one(OLD, 5)), "llm:m", arguments={"temperature": 1.0}, seed=1)
+    with pytest.raises(RequestError, match=r"temperature of the user's model m: 0\.0 in"):
+        compare_runs(cold, warm)
+    seeded = played_by(report("b", one(OLD, 5)), "llm:m", arguments={"temperature": 0.0}, seed=2)
+    assert compare_runs(cold, seeded).warnings == ()
+
+
+@pytest.mark.requirement("test:simulator")
+def test_a_domain_of_one_run_alone_makes_no_other_user():
+    first, second = report("a", one(OLD, 5)), report("b", one(OLD, 5))
+    solo = tuple(
+        row.model_copy(update={"user": "none", "domain": "telecom"}) for row in second.trials
     )
+    both = second.model_copy(update={"trials": (*second.trials, *solo)})
+    assert compare_runs(first, both).warnings == ()
+
+
+def test_another_way_of_scoring_is_refused():
+    first, second = report("a", one(OLD, 5)), report("b", one(NEW, 5))
     plan = second.plan.model_copy(update={"evaluation_type": "action"})
     with pytest.raises(
         RequestError, match="'all', run b with 'action': these scores do not compare"

@@ -1,4 +1,4 @@
-from tau_bridge.otlp.inbox import InboxLimits, SpanInbox
+from tau_bridge.otlp.inbox import FIRST_WAIT_S, InboxLimits, SpanInbox
 
 from .export import TRACE, raw, span
 
@@ -74,6 +74,42 @@ async def test_it_waits_as_long_as_it_is_told_to():
     async def sleep(seconds):
         waited.append(seconds)
 
-    async with SpanInbox().run(grace_s=4, sleep=sleep) as run:
+    inbox = SpanInbox()
+    async with inbox.run(grace_s=4, sleep=sleep) as run:
+        with run.trial(TRACE):
+            take(inbox, span("a"))
         await run.wait()
     assert waited == [4]
+
+
+async def test_once_it_waits_longer_where_no_span_came_yet():
+    """The exporter of an agent that was started first tries again after some seconds."""
+    waited, inbox = [], SpanInbox()
+
+    async def sleep(seconds):
+        waited.append(seconds)
+        if len(waited) == 4:
+            take(inbox, span("a"))
+
+    async with inbox.run(grace_s=2, sleep=sleep) as run:
+        with run.trial(TRACE) as trial:
+            await run.wait()
+        assert len(trial.spans) == 1
+        assert waited == [2, 1, 1, 1, 2]
+        await run.wait()
+    assert waited[5:] == [2]
+
+
+async def test_a_run_to_which_no_span_came_asks_whether_any_is_sent():
+    inbox, waited = SpanInbox(), []
+
+    async def sleep(seconds):
+        waited.append(seconds)
+
+    async with inbox.run(grace_s=2, sleep=sleep) as run:
+        for _ in range(2):
+            with run.trial(TRACE):
+                await run.wait()
+    assert waited == [2, *[1] * FIRST_WAIT_S, 2]
+    [told] = run.warnings()
+    assert told.startswith("no span of any trial came over OTLP: does the agent export")

@@ -63,11 +63,47 @@ def test_the_span_of_the_agent_that_was_called_is_no_further_call():
     assert merged(spans, observed("1")) == (
         [
             ("green-agent", URL, None, "observed"),
-            (URL, "orders", URL, "reported"),
+            ("lead", "orders", URL, "reported"),
             ("orders", "find", "orders", "reported"),
         ],
         [],
     )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("transfer_to_agent", {}),
+        ("transfer_to_agent", {"gen_ai.tool.call.arguments": '{"agent_name": "policy"}'}),
+        ("transfer_to_policy", {}),
+    ],
+)
+def test_an_agent_that_another_handed_over_to_was_called_by_it(tool, arguments):
+    """google-adk begins its record anew, beside that of the agent that handed over."""
+    spans = [
+        span("lead", "lead", parent=inside("1")),
+        span("hand", tool, parent=below("lead"), kind="execute_tool", **arguments),
+        {**span("policy", "policy", parent=inside("1")), "startTimeUnixNano": str(START + 10)},
+    ]
+    shown, _ = merged(spans, observed("1"))
+    assert [each[:2] for each in shown] == [
+        ("green-agent", URL),
+        ("lead", tool),
+        ("lead", "policy"),
+    ]
+
+
+def test_an_agent_that_began_before_a_handover_was_not_handed_over_to():
+    spans = [
+        span("policy", "policy", parent=inside("1")),
+        span("lead", "lead", parent=inside("1")),
+        {
+            **span("hand", "transfer_to_agent", parent=below("lead"), kind="execute_tool"),
+            "startTimeUnixNano": str(START + 10),
+        },
+    ]
+    shown, _ = merged(spans, observed("1"))
+    assert (URL, "policy") in [each[:2] for each in shown]
 
 
 def test_spans_of_each_turn_belong_to_its_call():
@@ -82,7 +118,7 @@ def test_spans_of_each_turn_belong_to_its_call():
         ("2", 2),
     ]
     shown, _ = merged(spans, observed("1", "2"))
-    assert shown.count((URL, "orders", URL, "reported")) == 2
+    assert shown.count(("lead", "orders", URL, "reported")) == 2
 
 
 def test_agents_of_a_flat_workflow_were_called_by_the_agent():

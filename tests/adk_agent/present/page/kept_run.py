@@ -11,6 +11,7 @@ from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.present.page.writing import write_page
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, TrialRow, tables
+from adk_agent.results.users import user_rows
 from adk_agent.runs.store import RunManifest, TrialRecord
 from evals.diagnosis import Diagnosis, ReplyFormat
 from evals.trace import ASSESSOR, CallType, InteractionStep, Trace
@@ -106,6 +107,7 @@ def keep_run(folder, records, *, status="complete", trials=1, references=None, w
             versions=manifest.versions,
             **tables(rows, plan, manifest.data, manifest.references),
             trials=tuple(rows),
+            users=user_rows(plan, rows, {}),
             evaluations=(),
         )
         (directory / "report.json").write_text(report.to_json())

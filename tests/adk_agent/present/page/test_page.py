@@ -1,9 +1,14 @@
 """What the page and the markdown of a run say alike."""
 
+from html import unescape
+
+import pytest
+
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.team_summary import TeamRow
 from evals.trace import ASSESSOR
+from evals.user_check import UserCheck, UserFault
 from tests.adk_agent.present.page.kept_run import (
     OF_FORM,
     RUN,
@@ -76,3 +81,28 @@ def test_a_team_s_judgement_stands_with_the_rules_score_and_its_flags(tmp_path):
     markdown = render_markdown(report)
     assert "1.000 llm:m, rules 0.500, flagged 1 x" in markdown
     assert "http://x.test: 1 judgement is flagged" in markdown.replace("\\", "")
+
+
+@pytest.mark.requirement("test:simulator")
+def test_faults_of_users_are_quoted_and_mark_their_trials(tmp_path):
+    fault = UserFault(
+        kind="invented",
+        certainty="proven",
+        reason="the user gave the code 'W1'",
+        quote="order <W1>",
+        message=3,
+    )
+    faulty = row("http://a.test", "one", user="llm:m", user_check=UserCheck(faults=(fault,)))
+    plain = row("http://a.test", "two", user="llm:m", user_check=UserCheck())
+    page = page_of(keep_run(tmp_path, [record(faulty), record(plain)]))
+    assert '<a href="#users">' in page
+    assert "<W1>" not in page
+    text = unescape(text_of(page))
+    assert "1 of 2 trials have a proven fault of the user (1 invented a value)" in text
+    assert "message 3, proven: the user gave the code 'W1' ('order <W1>')" in text
+    assert text.count("the user invented a value") == 1
+
+
+def test_a_page_without_checked_users_has_no_section_of_them(tmp_path):
+    page = page_of(keep_run(tmp_path, [record(row("http://a.test", "one"))]))
+    assert "Simulated users" not in page
