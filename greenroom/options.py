@@ -22,6 +22,7 @@ from adk_agent.core.plan import (
 from adk_agent.requests.credentials import CredentialSource, parse_credential
 from adk_agent.requests.planning import resolve
 from tau_bridge.benchmarks import Benchmarks, wrong_benchmark
+from tau_bridge.chaos.profiles import chaos_text
 
 
 @dataclass(frozen=True, kw_only=True, config={"strict": True})
@@ -35,6 +36,9 @@ class Options:
         max_steps: The most steps of a conversation.
         solo: Play without a user, if the benchmark has such tasks.
         isolation: Probe the agents after the trials for what they tell of other conversations.
+        confidence: Ask the agents to state their confidence, and measure how well it fits.
+        chaos: Play every trial under injected faults too: profiles (`network`, `duplicates`, `tools`,
+            `prompts`, `members`, `all`), or rates by fault.
         timeout_s: The time that an agent may take for one reply.
         token: The bearer token for remote agents.
         credentials: What else they are sent, as `NAME=VARIABLE` or `NAME=@FILE`; by the agents'
@@ -53,6 +57,8 @@ class Options:
     max_steps: int | None = None
     solo: bool = False
     isolation: bool = False
+    confidence: bool = False
+    chaos: str | Mapping[str, float] | None = None
     timeout_s: PositiveFloat = 300.0
     token: str | None = None
     credentials: Sequence[str] | Mapping[str, Sequence[str]] = ()
@@ -150,6 +156,8 @@ def plan_of(
             max_steps=chosen.max_steps,
             solo=chosen.solo,
             isolation=chosen.isolation,
+            confidence=chosen.confidence,
+            chaos=None if chosen.chaos is None else chaos_text(chosen.chaos),
             options=dict(chosen.options),
         )
     except ValidationError as exc:

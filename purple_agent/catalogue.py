@@ -20,7 +20,8 @@ ORACLE = "oracle"
 GULLIBLE = "gullible"
 UNDER_FAULTS = ("idempotent", "writes-twice", "forgetful", "retrying")
 """The agents that show what injected faults find."""
-NEEDS_GOLD = frozenset({ORACLE, GULLIBLE, *UNDER_FAULTS})
+CANDID = "candid"
+NEEDS_GOLD = frozenset({ORACLE, GULLIBLE, CANDID, *UNDER_FAULTS})
 """The agents that are given gold scripts."""
 REFERENCE = "reference"
 LEAKY_CONTEXT = "leaky-context"
@@ -37,6 +38,7 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "writes-twice": "Replays gold actions, and does one again when a message is repeated.",
         "forgetful": "Replays gold actions, until a message is repeated: then it has lost them.",
         "retrying": "Is idempotent, and makes a call again that was turned away.",
+        CANDID: "Replays gold actions in half of the tasks, and says how sure it is.",
         REFERENCE: "A business-process agent in ten stages, with a language model or without.",
     }
 )
@@ -82,9 +84,15 @@ def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -
         return RecitingAgent()
     if scripts is None:
         raise GoldScriptError(f"the {name} agent needs gold scripts: give them with --gold FILE")
-    from purple_agent.gullible import GullibleAgent  # pydantic, not needed by the others
+    from purple_agent.candid import CandidAgent  # pydantic, not needed by the others
+    from purple_agent.gullible import GullibleAgent
     from purple_agent.oracle import OracleAgent
     from purple_agent.under_faults import AGENTS
 
-    agents: dict[str, type[OracleAgent]] = {ORACLE: OracleAgent, GULLIBLE: GullibleAgent, **AGENTS}
+    agents: dict[str, type[OracleAgent]] = {
+        ORACLE: OracleAgent,
+        GULLIBLE: GullibleAgent,
+        CANDID: CandidAgent,
+        **AGENTS,
+    }
     return agents[name](scripts)

@@ -97,6 +97,8 @@ class Conversation:
     done: GoldAction | None = None
     """The action of the last reply; None if that was no action."""
     is_lost: bool = False
+    gives_up: bool = False
+    states_confidence: bool = False
     last_reply: str = ""
 
     def next_reply(self) -> str:

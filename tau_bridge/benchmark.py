@@ -717,7 +717,10 @@ class Benchmark(ABC):
         return lambda name: False  # noqa: ARG005 - nothing is known of any tool
 
     def injectable(self) -> frozenset[Family]:
-        """Return the families of faults that can be injected into its trials."""
+        """Return the families of faults that can be injected into its trials.
+
+        Faults between members are not among them: the driver knows whether a team is observed.
+        """
         return frozenset({"network", "duplicates"})
 
     def exporters(self) -> Mapping[str, Exporter]:

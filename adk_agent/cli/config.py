@@ -102,6 +102,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
             "offline": parsed.offline or content.offline,
             "judge_user": parsed.judge_user or content.judge_user,
             "isolation": parsed.isolation or content.isolation,
+            "confidence": parsed.confidence or content.confidence,
             "option": [*options, *(parsed.option or ())] or None,
         }
     )

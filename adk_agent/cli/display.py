@@ -27,6 +27,7 @@ from adk_agent.results.isolation import (
 from adk_agent.results.judges import judge_lines
 from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
+from adk_agent.results.predictability import predictability_lines
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.robustness_text import robustness_lines
@@ -144,8 +145,10 @@ class Display:
             self._teams(measured)
         self._usage(report)
         robustness = robustness_lines(report.robustness)
+        confidence = predictability_lines(report.predictability)
         users = [*user_lines(report.users), *judge_lines(report.judges)]
-        for line in [*meaning_lines(report), *cause_lines(report), *robustness, *users]:
+        told = [*meaning_lines(report), *cause_lines(report), *robustness, *confidence, *users]
+        for line in told:
             self._line(line)
         self._differences(report)
         doubts = [(team, doubt(team)) for team in measured]

@@ -53,7 +53,8 @@ def add_message(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chaos",
         metavar="PROFILE",
-        help="play every trial under injected faults too: network, duplicates, tools, prompts, all, "
+        help="play every trial under injected faults too: network, duplicates, tools, prompts, "
+        "members, all, "
         "or rates such as lost_reply=0.5",
     )
     parser.add_argument(
@@ -93,6 +94,11 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="probe the agents after the trials for what they tell of other conversations; exit code "
         "1 if they do",
+    )
+    parser.add_argument(
+        "--confidence",
+        action="store_true",
+        help="ask the agents to state their confidence, and measure how well it fits the outcomes",
     )
     add_files(parser)
     parser.add_argument("--yes", action="store_true", help="answer yes to every question")
@@ -311,5 +317,6 @@ def _overrides(parsed: argparse.Namespace) -> Overrides:
         retry_user=parsed.retry_user,
         judge_user=parsed.judge_user,
         isolation=parsed.isolation,
+        confidence=parsed.confidence,
         options=dict(parsed.option) if parsed.option else None,
     )

@@ -24,9 +24,9 @@ def play_or_ask(intent: Evaluate, turn: Turn) -> Play | Asked:
     doubts = [f"I did not use these words: {words!r}." for words in intent.unused]
     doubts += intent.doubts
     doubts += [f"{shortfall}." for shortfall in plan.shortfalls]
-    if plan.total_trials > turn.deps.confirm_above and not _names_size(intent.request, flags):
+    if plan.most_conversations > turn.deps.confirm_above and not _names_size(intent.request, flags):
         doubts.append(
-            f"These are {plan.total_trials} conversations, and the request names no number of tasks."
+            f"These are {plan.most_conversations} conversations, and the request names no number of tasks."
         )
     if intent.explicit or not doubts or turn.confirmed:
         return Play(plan=plan, request=turn.text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.requests.description import entry_of
+from adk_agent.requests.description import conversations, entry_of
 from adk_agent.requests.intent import Evaluate, Question, Repeat
 
 Verdict = Literal["yes", "no"]
@@ -174,6 +174,10 @@ def outline(plan: EvaluationPlan) -> list[str]:
             f"({shown}{f', {more} more' if more > 0 else ''})"
         )
     trials = "1 trial" if plan.num_trials == 1 else f"{plan.num_trials} trials"
-    conversations = "conversation" if plan.total_trials == 1 else "conversations"
-    lines.append(f"- {trials} of each task, {plan.total_trials} {conversations} in all")
+    noun = "conversation" if plan.most_conversations == 1 else "conversations"
+    lines.append(f"- {trials} of each task, {conversations(plan)} {noun} in all")
+    if plan.chaos is not None:
+        lines.append(f"- again under injected faults: {', '.join(plan.chaos.families)}")
+    if plan.isolation:
+        lines.append("- probes of isolation after the trials")
     return lines

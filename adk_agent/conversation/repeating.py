@@ -33,6 +33,7 @@ _KEPT = (
     "max_steps",
     "seed",
     "isolation",
+    "confidence",
 )
 """Settings of a plan that a request takes as they are."""
 
@@ -64,10 +65,11 @@ def repeated(
     again = checked(_changed(plan, intent.changes, turn), turn.situation)
     request = f"{turn.text.strip()} (run {status.run_id})"
     doubts = [] if again == plan else [f"{each}." for each in again.shortfalls]
-    large = again.total_trials > max(turn.deps.confirm_above, plan.total_trials)
+    large = again.most_conversations > max(turn.deps.confirm_above, plan.most_conversations)
     if large and intent.changes.num_tasks is None:
         doubts.append(
-            f"These are {again.total_trials} conversations, and {plan.total_trials} were planned "
+            f"These are {again.most_conversations} conversations, and {plan.most_conversations} "
+            "were planned "
             "before."
         )
     if not doubts or turn.confirmed:
@@ -150,6 +152,7 @@ def _request_of(plan: EvaluationPlan, changes: Changes) -> EvaluationRequest:
         selections=_selections(plan, changes),
         entry=entry,
         reasoning="The plan of an earlier run, with changes.",
+        chaos=None if plan.chaos is None else str(plan.chaos),
         **{
             "num_trials": plan.num_trials,
             "max_concurrency": plan.max_concurrency,

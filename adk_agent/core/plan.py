@@ -33,7 +33,9 @@ MAX_RETRY_USER = 10
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 GULLIBLE = "gullible"
-NEEDS_GOLD = frozenset({"oracle", GULLIBLE, "idempotent", "writes-twice", "forgetful", "retrying"})
+NEEDS_GOLD = frozenset(
+    {"oracle", GULLIBLE, "idempotent", "writes-twice", "forgetful", "retrying", "candid"}
+)
 """The bundled agents that are given the gold actions."""
 
 EVERY_MEMBER = "all"
@@ -106,6 +108,10 @@ class EvaluationRequest(_Frozen):
     evaluation_type: EvaluationType = "all"
     isolation: bool = False
     """Probe the agents after the trials: do they tell one conversation what belongs to another?"""
+    confidence: bool = False
+    """Ask the agents to state their confidence."""
+    chaos: str | None = None
+    """Faults to inject, as `tau_bridge.chaos.profiles.parse_chaos` reads them; planning checks it."""
     options: dict[str, Any] = {}
     """Further options of benchmarks, by name."""
     user_llm: str | None = None
@@ -156,6 +162,8 @@ class EvaluationPlan(_Frozen):
     evaluation_type: EvaluationType = "all"
     isolation: bool = False
     """True if the agents are probed after the trials."""
+    confidence: bool = False
+    """True if the agents are asked to state their confidence."""
     options: dict[str, Any] = {}
     """Further options of benchmarks, by name."""
     task_files: tuple[str, ...] = ()
@@ -184,9 +192,15 @@ class EvaluationPlan(_Frozen):
 
     @property
     def total_trials(self) -> int:
-        """The number of conversations to play."""
+        """The number of trials to play, each a conversation."""
         tasks = sum(len(each.ids_for(who)) for who in self.participants for each in self.tasks)
         return tasks * self.num_trials
+
+    @property
+    def most_conversations(self) -> int:
+        """The number of conversations, those under injected faults included where all are played."""
+        again = len(self.chaos.families) if self.chaos is not None else 0
+        return self.total_trials * (1 + again)
 
 
 class Overrides(_Frozen):
@@ -206,6 +220,7 @@ class Overrides(_Frozen):
     retry_user: int | None = None
     judge_user: bool = False
     isolation: bool = False
+    confidence: bool = False
     chaos: str | None = None
     """A profile of faults, or their rates, as `tau_bridge.chaos.profiles.parse_chaos` reads them."""
     options: dict[str, str] | None = None

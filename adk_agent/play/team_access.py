@@ -27,6 +27,7 @@ from adk_agent.requests.agents import TEAM_PREFIX
 from evals.trace import InteractionStep, Trace
 from tau_bridge.a2a.peers import peer_lines
 from tau_bridge.a2a.proxy import ObservingProxy
+from tau_bridge.chaos.injector import Injector
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.teams import teams
 
@@ -87,8 +88,12 @@ class TeamAccess:
         return nullcontext() if self.proxy is None else self.turns.lock
 
     @asynccontextmanager
-    async def watched(self, recorder: TraceRecorder) -> AsyncIterator[list[str]]:
+    async def watched(
+        self, recorder: TraceRecorder, *, faults: Injector | None = None
+    ) -> AsyncIterator[list[str]]:
         """Record the calls between the members until the team has finished with the exercise.
+
+        `faults` draws what these calls meet on their way; None: nothing.
 
         The next exercise waits a little for a team that is still at work, and its `Turns` says what
         may have been taken for its own all the same.
@@ -100,7 +105,7 @@ class TeamAccess:
         if turns.left_at_work:
             await self.proxy.quiet(within_s=SETTLE_S)
         turns.left_at_work, turns.is_settled = True, False  # until the contrary is seen
-        with self.proxy.recording(recorder) as problems:
+        with self.proxy.recording(recorder, faults=faults) as problems:
             try:
                 yield problems
             except Exception:

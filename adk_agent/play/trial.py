@@ -160,6 +160,8 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     if chaos is None or record.row.status != "scored":
         return record
     injectable = deps.benchmarks.of(job.domain).injectable()
+    if deps.watches_team(job.domain) and deps.teams[job.participant.address].is_observed:
+        injectable |= {"members"}
     families = [family for family in chaos.families if family in injectable]
     spent, plays = record.spent, []
     for family in families:
@@ -313,6 +315,7 @@ class _Trial:
             callee=self._team.name,
             metadata={TASK_METADATA_KEY: f"{job.domain}/{job.task_id}"} if knows_tasks else None,
             faults=self._faults,
+            asks_confidence=self._deps.plan.confidence,
         )
 
     async def _play(self, conversation: Conversation) -> Played:
@@ -335,8 +338,9 @@ class _Trial:
             else EmbeddingModel(name=embedding.spec.name, embed=embedding),
             faults=self._faults,
         )
-        watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
-        async with watching as problems:
+        team = self._team
+        watching = team.watched(self._recorder, faults=self._faults) if self._watched else None
+        async with watching or contextlib.nullcontext() as problems:
             if problems is not None:
                 self._seen_problems = problems
             played = await self._benchmark.play(self._ref, conversation, context)
@@ -414,6 +418,7 @@ class _Trial:
             diagnosis=diagnosis,
             attribution=attribution,
             spent=meter.spent,
+            stated_confidence=self._conversation.stated_confidence,
             user_check=self._user_check,
             play=self._number,
             user_seed=self._user_seed if played.user.startswith(MODEL_USER) else None,
@@ -497,6 +502,7 @@ def row_of(
     diagnosis: Diagnosis | None = None,
     attribution: Attribution | None = None,
     spent: Spending = NOTHING_SPENT,
+    stated_confidence: float | None = None,
     user_check: UserCheck | None = None,
     user_seed: int | None = None,
     play: int = 0,
@@ -532,6 +538,7 @@ def row_of(
         play=play,
         user_seed=user_seed,
         attribution=attribution,
+        stated_confidence=stated_confidence,
     )
 
 

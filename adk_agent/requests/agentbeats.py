@@ -33,6 +33,7 @@ from adk_agent.requests import model_arguments
 from adk_agent.requests.agents import parse_address
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
+from tau_bridge.chaos.profiles import chaos_text
 
 _TOP_KEYS = ("participants", "config")
 _INSTANCES = "num_instances"
@@ -41,12 +42,12 @@ _ALIASES = {"max_concurrent": "max_concurrency", _INSTANCES: "num_tasks"}
 _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "concurrency":
           "max_concurrency", "steps": "max_steps", "model": "user_llm", "splits": "split",
           "ids": "task_ids", "limit": "num_tasks", "k": "num_trials", "floor": "references",
-          "ceiling": "references", "floor_and_ceiling": "references"}  # fmt: skip
+          "faults": "chaos", "ceiling": "references", "floor_and_ceiling": "references"}  # fmt: skip
 """Unknown keys, and the keys that were probably meant."""
 _KEYS = (
     "domain", "benchmark", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
-    "shard_index", "num_shards", "entry", "references", "isolation", "options",
+    "shard_index", "num_shards", "entry", "references", "isolation", "confidence", "chaos", "options",
 )  # fmt: skip
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
@@ -161,6 +162,8 @@ def read_agentbeats(record: Mapping[str, Any], vocabulary: Vocabulary) -> Evalua
             participants=participants,
             references=fields.flag("references"),
             isolation=fields.flag("isolation"),
+            confidence=fields.flag("confidence"),
+            chaos=fields.chaos(),
             selections=fields.selections(),
             num_trials=fields.number("num_trials", most=MAX_TRIALS),
             max_concurrency=fields.number("max_concurrency", most=MAX_CONCURRENCY),
@@ -350,6 +353,12 @@ class _Config:
         """Return the options of benchmarks by name. Planning checks them."""
         expected = "an object of options of benchmarks by name"
         return self._checked("options", lambda value: isinstance(value, dict), expected) or {}
+
+    def chaos(self) -> str | None:
+        """Return the faults to inject as `--chaos` takes them. Planning checks them."""
+        expected = "a profile of faults, or an object of rates, for example {'lost_reply': 0.5}"
+        value = self._checked("chaos", lambda each: isinstance(each, str | dict), expected)
+        return None if value is None else chaos_text(value)
 
     def evaluation_type(self) -> EvaluationType:
         allowed = get_args(EvaluationType)

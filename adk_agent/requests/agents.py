@@ -15,7 +15,7 @@ from tau_bridge.teams import teams
 
 AGENTS_IN_WORDS = ("null", "echo", "oracle", "gullible", "leaky", "leaky-context", "reference")
 """The bundled agents that a sentence names by their bare names; others may be ordinary words."""
-BUNDLED_AGENTS = (*AGENTS_IN_WORDS, "idempotent", "writes-twice", "forgetful", "retrying")
+BUNDLED_AGENTS = (*AGENTS_IN_WORDS, "idempotent", "writes-twice", "forgetful", "retrying", "candid")
 """The bundled agents."""
 BUNDLED_TEAMS = (
     *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),

@@ -27,7 +27,10 @@ def equivalent_command(plan: EvaluationPlan) -> str:
     else:
         ids = {each.domain: list(each.task_ids) for each in plan.tasks}
         config = {"domain": list(ids), "task_ids": ids}
-    settings = ("solo", "evaluation_type", "options", "user_llm", "user_llm_args", "isolation")
+    settings = (
+        *("solo", "evaluation_type", "options", "user_llm", "user_llm_args"),
+        *("isolation", "confidence"),
+    )
     changed = plan.model_dump(mode="json", include=set(settings), exclude_defaults=True)
     config |= {name: changed[name] for name in settings if name in changed}
     if plan.members:
@@ -64,6 +67,13 @@ def _chaos_lines(plan: EvaluationPlan) -> list[str]:
     return [f"Faults ({plan.chaos}): each scored trial is played again under each of: {names}"]
 
 
+def conversations(plan: EvaluationPlan) -> str:
+    """Return the number of conversations, and that with those under injected faults."""
+    if plan.most_conversations == plan.total_trials:
+        return str(plan.total_trials)
+    return f"{plan.total_trials} (up to {plan.most_conversations} with those under faults)"
+
+
 def describe(plan: EvaluationPlan) -> str:
     """Describe the plan in lines for a person."""
     lines = ["Participants:"]
@@ -82,7 +92,7 @@ def describe(plan: EvaluationPlan) -> str:
     user = "none (solo)" if plan.solo else plan.user_llm or default
     lines += [
         f"Trials of each task: {plan.num_trials}",
-        f"Conversations in all: {plan.total_trials}, at most {plan.max_concurrency} at a time",
+        f"Conversations in all: {conversations(plan)}, at most {plan.max_concurrency} at a time",
         *_chaos_lines(plan),
         (
             f"Seed: {plan.seed}; at most {plan.max_steps} steps; user: {user}; "
@@ -96,6 +106,8 @@ def describe(plan: EvaluationPlan) -> str:
         lines.append("A judge looks for faults of the user, with a call for each trial")
     if plan.isolation:
         lines.append(f"Probes of isolation after the trials: at most {MOST_PROBES} for each agent")
+    if plan.confidence:
+        lines.append("The agents are asked to state their confidence in each trial")
     if plan.reasoning:
         lines.append(f"Why: {plan.reasoning}")
     lines += [f"Warning: {warning}" for warning in plan.warnings]

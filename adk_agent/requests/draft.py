@@ -131,6 +131,14 @@ class IntentDraft(_Draft):
     solo: bool = Field(False, description="without a simulated user")
     references: bool = Field(False, description="floor and ceiling agents play the tasks as well")
     evaluation_type: EvaluationType = "all"
+    chaos: str | None = Field(
+        None,
+        description="faults to inject, if asked for: network, duplicates, tools, prompts, members "
+        "(faults between the members of a team), several "
+        "with commas, or all",
+    )
+    isolation: bool = Field(False, description="probe for leaks between conversations")
+    confidence: bool = Field(False, description="ask the agents how sure they are of passing")
     user_llm: str | None = Field(None, description="the model of the simulated user, if named")
     reasoning: str = Field("", description="why these tasks, in a sentence")
     unused: list[str] = Field(
@@ -181,7 +189,7 @@ def _evaluate(draft: IntentDraft, registered: Mapping[str, str]) -> Evaluate:
 
 _SETTINGS = {
     *("num_trials", "max_concurrency", "seed", "max_steps", "solo", "references"),
-    *("evaluation_type", "user_llm", "reasoning"),
+    *("evaluation_type", "user_llm", "reasoning", "chaos", "isolation", "confidence"),
 }
 
 

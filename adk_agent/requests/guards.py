@@ -55,6 +55,12 @@ _USUAL = {
 }
 """Settings that make an evaluation larger, and what they are if nobody says so."""
 _TIMES = {"once": 1, "single": 1, "twice": 2, "thrice": 3}
+_OF_FAULTS = re.compile(
+    "chaos|fault|fail|error|duplicat|lost|network|inject|reword|rephras|paraphras", re.IGNORECASE
+)
+_OF_ISOLATION = re.compile("leak|isolat|probe", re.IGNORECASE)
+_OF_CONFIDENCE = re.compile("confiden|certain|sure|calibrat", re.IGNORECASE)
+"""Parts of words of which one stands in a message that asks for such checks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +166,7 @@ def problems_of(intent: Intent, said: Said, run_ids: Collection[str]) -> list[st
         request = intent.request
         found += _agents((each.address for each in request.participants), said)
         found += _user_model(request, said)
+        found += _added_checks(request, said)
         found += _amounts(request, said, intent.unused)
     if isinstance(intent, Failures | Why) and intent.agent is not None:
         found += _agents([intent.agent], said)
@@ -185,6 +192,16 @@ def _agents(addresses: Iterable[str], said: Said) -> Iterator[str]:
 def _user_model(request: EvaluationRequest, said: Said) -> Iterator[str]:
     if request.user_llm is not None and request.user_llm.lower() not in said.text.lower():
         yield f"the person did not name the model {request.user_llm!r}"
+
+
+def _added_checks(request: EvaluationRequest, said: Said) -> Iterator[str]:
+    """Find checks that nobody asked for: each makes the evaluation larger."""
+    if request.chaos is not None and _OF_FAULTS.search(said.latest) is None:
+        yield f"the person did not ask for injected faults ({request.chaos!r}): leave chaos out"
+    if request.isolation and _OF_ISOLATION.search(said.latest) is None:
+        yield "the person did not ask for probes of isolation: leave isolation out"
+    if request.confidence and _OF_CONFIDENCE.search(said.latest) is None:
+        yield "the person did not ask for the agents' confidence: leave confidence out"
 
 
 def _amounts(request: EvaluationRequest, said: Said, unused: Collection[str]) -> Iterator[str]:

@@ -111,14 +111,14 @@ def _with_options_of(flags: Overrides, request: EvaluationRequest) -> Evaluation
 
 
 def _chaos(text: str | None) -> ChaosPlan | None:
-    """Parse a profile of faults."""
+    """Parse profiles of faults, or rates; from whatever door they came, errors are worded here."""
     if text is None:
         return None
     try:
         return parse_chaos(text)
     except ValueError as exc:
         raise RequestError(
-            f"--chaos {text!r}: {exc}; profiles: {', '.join(PROFILES)}, or rates such as "
+            f"chaos {text!r}: {exc}; profiles: {', '.join(PROFILES)}, or rates such as "
             "lost_reply=0.5,tool_error=0.2"
         ) from None
 
@@ -181,12 +181,13 @@ class _Planner:
             max_steps=self._setting("max_steps", DEFAULT_MAX_STEPS),
             **request.model_dump(include={"solo", "evaluation_type", "options", "reasoning"}),
             isolation=self._flags.isolation or request.isolation,
+            confidence=self._flags.confidence or request.confidence,
             user_llm=self._flags.user_llm or request.user_llm,
             task_files=self._task_files(planned),
             user_llm_args=request.user_llm_args or {},
             retry_user=self._retry_user(),
             judge_user=self._flags.judge_user,
-            chaos=_chaos(self._flags.chaos),
+            chaos=_chaos(request.chaos if self._flags.chaos is None else self._flags.chaos),
             shortfalls=chosen.shortfalls,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )

@@ -394,7 +394,7 @@ def _caveats(first: EvaluationReport, second: EvaluationReport) -> list[str]:
 
 
 def _refuse_other_scoring(first: EvaluationReport, second: EvaluationReport) -> None:
-    for name in ("evaluation_type", "solo"):
+    for name in ("evaluation_type", "solo", "confidence"):
         before, after = getattr(first.plan, name), getattr(second.plan, name)
         if before != after:
             raise RequestError(

@@ -18,6 +18,7 @@ from adk_agent.results.isolation import (
 )
 from adk_agent.results.judges import judge_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
+from adk_agent.results.predictability import predictability_parts
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.robustness_text import robustness_parts
 from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
@@ -63,6 +64,7 @@ def render_markdown(
     parts += ["## Scores", _table(score_table([*report.summary, *report.overall]))]
     parts += [_legend(report)]
     parts += robustness_parts(report.robustness, report.reliability, table=_table)
+    parts += predictability_parts(report.predictability, table=_table)
     parts += _headlines(report.headlines)
     parts += _differences(report)
     if report.warnings:

@@ -17,6 +17,7 @@ from adk_agent.results.isolation import IsolationRow
 from adk_agent.results.judges import JudgeRow
 from adk_agent.results.notebook import notebook_html
 from adk_agent.results.pairs import AgentPair
+from adk_agent.results.predictability import PredictabilityRow
 from adk_agent.results.robustness import FaultedTrial, ReliabilityRow, RobustnessRow
 from adk_agent.results.summary import (
     CEILING,
@@ -111,6 +112,8 @@ class EvaluationReport(Row):
     """The scores under each family of faults, paired with the plain ones."""
     reliability: tuple[ReliabilityRow, ...] = ()
     """The consistency of the plain trials of each task, in runs that inject faults."""
+    predictability: tuple[PredictabilityRow, ...] = ()
+    """The agents' stated confidence beside their outcomes, in runs that ask for it."""
 
     def to_json(self) -> str:
         """Return the report as indented JSON that ends in a newline."""
@@ -251,6 +254,7 @@ class EvaluationReport(Row):
                 "repeated": rows(self.repeated),
                 "robustness": rows(self.robustness),
                 "reliability": rows(self.reliability),
+                "predictability": rows(self.predictability),
                 "evaluations": tuple(
                     each
                     for each in self.evaluations

@@ -128,6 +128,8 @@ def _reason(
         return "no trial ended"
     if not faulted:
         if any(row.status == "scored" for row in plain.values()):
+            if family == "members":
+                return "no calls between members of a team are observed here"
             return f"the benchmark cannot inject {', '.join(FAMILIES[family])} here"
         return "no plain trial has a score"
     if not hit:

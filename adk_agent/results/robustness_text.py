@@ -14,6 +14,15 @@ _HEADER = (
 _CONSISTENCY = ("outcome", "trajectory", "resources")
 
 
+ROBUSTNESS_LEGEND = (
+    "Each trial was played again with the same task, seed and user under the faults of a family. "
+    "Only pairs count in which a fault happened and both trials have a score. No other section "
+    "counts these trials. p: sign-flip test over tasks. writes repeated: calls of writing tools "
+    "that ran more often than in the plain trial. blind: repeated although the first result was "
+    "unknown, with no look in between."
+)
+
+
 def robustness_parts(
     rows: Sequence[RobustnessRow],
     reliability: Sequence[ReliabilityRow],
@@ -23,28 +32,39 @@ def robustness_parts(
     """Return the section on injected faults; empty if none were."""
     if not rows:
         return []
-    parts = [
-        "## Robustness",
-        table((_HEADER, [_cells(row) for row in rows])),
-        "Each trial was played again with the same task, seed and user under the faults of a "
-        "family. Only pairs count in which a fault happened and both trials have a score. No other "
-        "section counts these trials. p: sign-flip test over tasks. writes repeated: calls of "
-        "writing tools that ran more often than in the plain trial. blind: repeated although the "
-        "first result was unknown, with no look in between.",
-    ]
-    notes = [note for row in rows if (note := _note(row))]
+    parts = ["## Robustness", table(robustness_table(rows)), ROBUSTNESS_LEGEND]
+    notes = robustness_notes(rows)
     parts += ["\n".join(f"- {note}" for note in notes)] if notes else []
-    known = [row for row in reliability if any(v is not None for v in row.consistency.values())]
-    if known:
-        cells = [
-            (row.participant, row.domain, *(number(row.consistency[name]) for name in _CONSISTENCY))
-            for row in known
-        ]
-        parts.append(table((("agent", "domain", *_CONSISTENCY), cells)))
-        parts.append("Consistency of the plain trials of a task, 0 to 1.")
-    else:
-        parts.append("Consistency was not measured: no task has two trials with a score.")
-    return parts
+    consistency = consistency_table(reliability)
+    parts += [table(consistency)] if consistency is not None else []
+    return [*parts, consistency_line(reliability)]
+
+
+def robustness_table(rows: Sequence[RobustnessRow]) -> Table:
+    """Return a line for each agent, domain and family."""
+    return _HEADER, [_cells(row) for row in rows]
+
+
+def robustness_notes(rows: Sequence[RobustnessRow]) -> list[str]:
+    """Say of each row what was not measured, and which trials do not count."""
+    return [note for row in rows if (note := _note(row))]
+
+
+def consistency_table(reliability: Sequence[ReliabilityRow]) -> Table | None:
+    """Return a line for each agent and domain with consistency; None where none was measured."""
+    cells = [
+        (row.participant, row.domain, *(number(row.consistency[name]) for name in _CONSISTENCY))
+        for row in reliability
+        if any(value is not None for value in row.consistency.values())
+    ]
+    return (("agent", "domain", *_CONSISTENCY), cells) if cells else None
+
+
+def consistency_line(reliability: Sequence[ReliabilityRow]) -> str:
+    """Explain the table of consistency, or why there is none."""
+    if consistency_table(reliability) is None:
+        return "Consistency was not measured: no task has two trials with a score."
+    return "Consistency of the plain trials of a task, 0 to 1."
 
 
 def robustness_lines(rows: Sequence[RobustnessRow]) -> list[str]:
@@ -57,11 +77,13 @@ def _found(row: RobustnessRow) -> str:
     if found is None:
         return f"not measured: {row.reason}"
     told = (
-        f"{number(found.second)} against {number(found.first)} plain in {row.pairs} trials "
+        f"{number(found.second)} against {number(found.first)} plain in {_trials(row.pairs)} "
         f"(p = {found.p_value:.3f})"
     )
     if row.repeated_writes:
-        told += f", {row.repeated_writes} writes repeated"
+        told += (
+            f", {row.repeated_writes} {'write' if row.repeated_writes == 1 else 'writes'} repeated"
+        )
     return told + (f", {row.blind_writes} of them blind" if row.blind_writes else "")
 
 
@@ -89,7 +111,13 @@ def _note(row: RobustnessRow) -> str:
     if row.reason is not None:
         told.append(f"not measured: {row.reason}")
     if row.untouched:
-        told.append(f"{row.untouched} trials met no fault")
+        told.append(f"{_trials(row.untouched)} met no fault")
     if row.without_score:
-        told.append(f"{row.without_score} pairs have no two scores")
+        told.append(
+            f"{row.without_score} {'pair has' if row.without_score == 1 else 'pairs have'} no two scores"
+        )
     return f"{row.participant} in {row.domain}, {row.family}: {'; '.join(told)}" if told else ""
+
+
+def _trials(number: int) -> str:
+    return f"{number} {'trial' if number == 1 else 'trials'}"

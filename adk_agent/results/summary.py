@@ -98,6 +98,8 @@ class TrialRow(Row):
     attribution: Attribution | None = None
     """The agents and steps of a team that most likely decided why it did not pass; None without a
     team, or where it passed."""
+    stated_confidence: float | None = None
+    """The confidence, 0 to 1, that the agent stated last; None where it was not asked, or stated none."""
 
     @property
     def passed(self) -> bool:

@@ -13,6 +13,7 @@ from adk_agent.requests.agents import TEAM_PREFIX
 from adk_agent.results.agent_usage import usage_warnings
 from adk_agent.results.headlines import headline_rows, replacing
 from adk_agent.results.pairs import agent_pairs
+from adk_agent.results.predictability import predictability_row
 from adk_agent.results.report import (
     EvaluationReport,
     ReportStatus,
@@ -289,6 +290,19 @@ def report_of(
     """
     plan = manifest.plan
     apart = replacing(manifest.headlines)
+    stated = tuple(
+        predictability_row(
+            participant.address,
+            domain,
+            [
+                row
+                for row in rows
+                if row.participant == participant.address and row.domain == domain
+            ],
+        )
+        for participant in (plan.participants if plan.confidence else ())
+        for domain in plan.domains
+    )
     made = tables(rows, plan, manifest.data, manifest.references, by_headlines=apart)
     by_benchmark = tuple(domains_by_benchmark(plan, manifest.data).values())
     headlines = headline_rows(rows, plan, manifest.headlines, manifest.references)
@@ -327,6 +341,7 @@ def report_of(
         faulted=faulted,
         robustness=robustness,
         reliability=reliability,
+        predictability=stated,
     )
 
 

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING
 
 import httpx
 from a2a.client import A2ACardResolver, Client, ClientCallContext, ClientConfig, ClientFactory
-from a2a.types import CancelTaskRequest, GetTaskRequest, SendMessageRequest, StreamResponse, Task
+from a2a.types import (
+    CancelTaskRequest,
+    GetTaskRequest,
+    SendMessageRequest,
+    StreamResponse,
+    SubscribeToTaskRequest,
+    Task,
+)
 
 from tau_bridge.a2a.cards import (
     GRPC,
@@ -157,6 +164,20 @@ class Connection:
         transport = (await self._get_resolved()).transport
         with self._map_errors("sending a message to"):
             async for event in transport.send_message(request, context=self._context(traceparent)):
+                yield self.redact.message(event)
+
+    async def subscription(
+        self, task_id: str, *, traceparent: str
+    ) -> AsyncGenerator[StreamResponse]:
+        """Subscribe to a task whose stream broke off; yields its events from now on.
+
+        Raises:
+            AgentError: The call failed, as it does for a task that is over.
+        """
+        transport = (await self._get_resolved()).transport
+        request = SubscribeToTaskRequest(id=task_id)
+        with self._map_errors("subscribing to the task of", answered=True):
+            async for event in transport.subscribe(request, context=self._context(traceparent)):
                 yield self.redact.message(event)
 
     async def task(self, task_id: str, *, traceparent: str, answered: bool = True) -> Task:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         GetTaskRequest,
         SendMessageRequest,
         StreamResponse,
+        SubscribeToTaskRequest,
         Task,
     )
 
@@ -120,11 +121,29 @@ class GrpcTransport:
             RpcStatusError: The call failed.
             A2AError: The agent answered with an error.
         """
+        async for event in self._bounded(
+            lambda sent: self._client.send_message(request, context=sent), context
+        ):
+            yield event
 
+    async def subscribe(
+        self, request: SubscribeToTaskRequest, *, context: ClientCallContext | None = None
+    ) -> AsyncIterator[StreamResponse]:
+        """Subscribe to a task; yields its events. Raises what `send_message` does."""
+        async for event in self._bounded(
+            lambda sent: self._client.subscribe(request, context=sent), context
+        ):
+            yield event
+
+    async def _bounded(
+        self,
+        open_stream: Callable[[ClientCallContext], AsyncIterator[StreamResponse]],
+        context: ClientCallContext | None,
+    ) -> AsyncIterator[StreamResponse]:
         async def begin(
             sent: ClientCallContext,
         ) -> tuple[AsyncIterator[StreamResponse], StreamResponse | None]:
-            events = self._client.send_message(request, context=sent)
+            events = open_stream(sent)
             return events, await anext(events, None)
 
         events, event = await self._call_with_retries(begin, context)

@@ -32,6 +32,7 @@ from a2a.types import Role, SendMessageRequest, StreamResponse
 from evals.trace import ASSESSOR, CallType
 from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.a2a.adk import MOST_MISSED
+from tau_bridge.a2a.confidence import ASK, STATED, without_confidence
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.credentials import NONE, Credentials
 from tau_bridge.a2a.faults import task_error
@@ -50,6 +51,7 @@ from tau_bridge.a2a.replies import (
 from tau_bridge.a2a.traceability import find_response_traces
 from tau_bridge.a2a.turn_usage import Place, TurnUsage
 from tau_bridge.a2a.usage import ReportedUsage
+from tau_bridge.chaos.injector import INJECTED
 from tau_bridge.errors import (
     AgentError,
     AgentProtocolError,
@@ -133,6 +135,7 @@ class Messenger:
         callee: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         faults: Injector | None = None,
+        asks_confidence: bool = False,
     ) -> Conversation:
         """Start a new conversation with the agent at `url`. Sends nothing yet.
 
@@ -142,6 +145,7 @@ class Messenger:
             callee: Who the steps say was called; the address by default.
             metadata: JSON to send along with the first message.
             faults: Draws the faults that messages meet on their way; None: they meet none.
+            asks_confidence: Ask the agent to state its confidence, and take that out of its replies.
 
         Raises:
             AgentUnreachableError: `url` is not an address.
@@ -155,6 +159,7 @@ class Messenger:
             callee=callee,
             metadata=metadata,
             faulty=None if faults is None else FaultyDelivery(faults, sleep=self._sleep),
+            asks_confidence=asks_confidence,
         )
 
     def allow(self, url: str) -> None:
@@ -251,6 +256,7 @@ class Conversation:
         callee: str | None,
         metadata: Mapping[str, Any] | None,
         faulty: FaultyDelivery | None = None,
+        asks_confidence: bool = False,
     ) -> None:
         self.context_id: str | None = None
         self.opening: str | None = None
@@ -262,6 +268,9 @@ class Conversation:
         self._callee = callee or connection.url
         self._metadata = metadata
         self._faulty = faulty
+        self._asks_confidence = asks_confidence
+        self.stated_confidence: float | None = None
+        """The confidence, 0 to 1, that the agent stated last; None: it was not asked, or stated none."""
         self._open_task_id: str | None = None
         self._known_artifacts: dict[str, tuple[bytes, ...]] = {}
         self._known_usage: dict[Place, ReportedUsage] = {}
@@ -309,6 +318,7 @@ class Conversation:
         self._busy = True
         if self.opening is None:
             self.opening = text
+            text = f"{ASK}{text}" if self._asks_confidence else text
         try:
             return await self._send_recorded(text)
         finally:
@@ -340,7 +350,14 @@ class Conversation:
                 self._count(len(text))
                 if self._faulty is not None:
                     again = partial(self._deliver_aside, request, opened)
-                    async with self._faulty.around(current, again, attributes):
+                    async with self._faulty.around(current, again, attributes) as cut_after:
+                        if cut_after is not None and (await self._connection.card()).streaming:
+                            events = self._faulty.cut(
+                                events,
+                                after=cut_after,
+                                resume=partial(self._resumed, request, opened, attributes),
+                                attributes=attributes,
+                            )
                         reply = await self._turn(opened, events, attributes)
                 else:
                     reply = await self._turn(opened, events, attributes)
@@ -364,12 +381,10 @@ class Conversation:
 
     async def _deliver_aside(self, request: SendMessageRequest, opened: OpenStep) -> str:
         """Deliver a message and drop the reply; returns what it said, or why there was none."""
-        copy = SendMessageRequest()
-        copy.CopyFrom(request)
         current = Exchange(url=self._connection.url, max_bytes=self._limits.max_reply_bytes)
         fold = ReplyFold(known_artifacts={}, usage=TurnUsage({}))
         with exchange(current):
-            events = self._connection.events(copy, traceparent=opened.traceparent)
+            events = self._sent_again(request, opened)
             seen = 0
             try:
                 async with asyncio.timeout(self._limits.timeout_s):
@@ -383,6 +398,45 @@ class Conversation:
                 said = f"{type(exc).__name__}: {exc}"
             await self._settle(events)
         return self._connection.redact(said)
+
+    def _sent_again(
+        self, request: SendMessageRequest, opened: OpenStep
+    ) -> AsyncGenerator[StreamResponse]:
+        """Send the same message, with the same message id, once more; yields the events."""
+        copy = SendMessageRequest()
+        copy.CopyFrom(request)
+        return self._connection.events(copy, traceparent=opened.traceparent)
+
+    async def _resumed(
+        self,
+        request: SendMessageRequest,
+        opened: OpenStep,
+        attributes: dict[str, str],
+        task_id: str | None,
+    ) -> AsyncGenerator[StreamResponse]:
+        """Go on after a stream that was cut off; yields what is to be added to the reply.
+
+        Where the task is known, it is subscribed to until it is over, and asked for after that by
+        `_fold`: what came in between is in no later event, but in the task. An agent may refuse the
+        subscription, as for a task that is over.
+        """
+        if task_id is None:
+            async for event in self._sent_again(request, opened):
+                yield event
+            return
+        seen, heard = 0, ReplyFold()
+        try:
+            async for event in self._connection.subscription(
+                task_id, traceparent=opened.traceparent
+            ):
+                seen = self._count_event(seen)
+                heard.add(event)
+                if heard.is_over:
+                    return
+        except AgentReplyTooLargeError:
+            raise
+        except AgentError as error:
+            attributes["subscription_refused"] = self._connection.redact(str(error))
 
     def _end(
         self,
@@ -436,6 +490,8 @@ class Conversation:
                 await self._fold(opened, events, fold, attributes)
             reply = fold.reply()
             reply = replace(reply, text=self._connection.redact.said(reply.text))
+            if self._asks_confidence:
+                reply = self._without_confidence(reply, attributes)
         except asyncio.CancelledError:
             self._abandon(opened, fold)
             raise
@@ -473,6 +529,13 @@ class Conversation:
             raise error
         self._count_reply(reply)
         attributes["reply_from"] = reply.source
+        return reply
+
+    def _without_confidence(self, reply: Reply, attributes: dict[str, str]) -> Reply:
+        reply, stated = without_confidence(reply)
+        if stated is not None:
+            self.stated_confidence = stated
+            attributes[STATED] = f"{stated:g}"
         return reply
 
     def _count_reply(self, reply: Reply) -> None:
@@ -571,6 +634,7 @@ class Conversation:
     ) -> None:
         """Look at a task repeatedly until it is over."""
         polls = 0
+        fold.is_resumed = attributes.get(INJECTED) == "cut_stream"
         while not fold.is_over:
             if polls:
                 await asyncio.sleep(self._limits.poll_interval_s)

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from a2a.helpers import get_data_parts
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
-from google.protobuf.struct_pb2 import NullValue, Value
 
 from tau_bridge.a2a.adk import advice, missed_function
 from tau_bridge.a2a.turn_usage import TurnUsage
@@ -121,6 +120,9 @@ class ReplyFold:
         self.context_ids: list[str] = []
         """Every context id that the events named, in order, each once."""
         self.task_id: str | None = None
+        self.is_resumed = False
+        """True once the stream broke off: the texts of an artifact in a task are then most likely
+        the chunks in which it was sent, and nothing belongs between them."""
         self.missed_functions: dict[str, str] = {}
         """Functions that google-adk said its agent calls and lacks, by message id (see `adk`)."""
 
@@ -259,7 +261,9 @@ class ReplyFold:
             key = artifact.artifact_id or f"#{index}"
             before = self._artifacts.get(key)
             if before is None or _content(before.parts()) != _content(artifact.parts):
-                self._artifacts[key] = _Chunks([list(artifact.parts)], list(_metadata(artifact)))
+                parts = list(artifact.parts)
+                chunks = [[part] for part in parts] if self.is_resumed else [parts]
+                self._artifacts[key] = _Chunks(chunks, list(_metadata(artifact)))
         self._history = _last_answer(task.history)
         # A task is sent whole each time: the last one counts.
         self._task_metadata = list(_metadata(task)) or self._task_metadata
@@ -374,11 +378,14 @@ def _metadata(holder: Any) -> Iterator[Mapping[str, Any]]:
         yield _json_value(part)
 
 
-def _clear_what_json_lacks(value: Value) -> None:
-    """Put null for NaN and infinity, which an agent may well report: metadata are no reply."""
+def _clear_what_json_lacks(value: Any) -> None:
+    """Put null for NaN and infinity, which an agent may well report: metadata are no reply.
+
+    `value` is protobuf's `Value`, of which the only null is number 0.
+    """
     kind = value.WhichOneof("kind")
     if kind == "number_value" and not math.isfinite(value.number_value):
-        value.null_value = NullValue.NULL_VALUE
+        value.null_value = 0
     elif kind == "struct_value":
         for each in value.struct_value.fields.values():
             _clear_what_json_lacks(each)

@@ -7,13 +7,15 @@ faults at the same places.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from tau_bridge.chaos.profiles import FaultKind
 from tau_bridge.chaos.prompts import reworded
+from tau_bridge.chaos.values import changed_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +28,18 @@ NOT_RUN: Final = (
     "Error: the service is temporarily unavailable (503). The call was not carried out; try again."
 )
 UNKNOWN: Final = "Error: the service did not answer in time (504). It is not known whether the call was carried out."
-MessageFault = Literal["lost_reply", "delay", "busy", "duplicate"]
+MOST_BEFORE_CUT: Final = 2
+"""Most events of a stream that arrive before it is cut off."""
+MessageFault = Literal["lost_reply", "delay", "busy", "duplicate", "cut_stream"]
 ToolFault = Literal["tool_error", "tool_timeout", "tool_fields"]
-_MESSAGE: Final[tuple[MessageFault, ...]] = ("lost_reply", "duplicate", "busy", "delay")
+MemberFault = Literal["member_lost_reply", "member_duplicate", "member_busy", "member_delay"]
+_BETWEEN: Final[tuple[MemberFault, ...]] = (
+    *("member_lost_reply", "member_duplicate", "member_busy", "member_delay"),
+)
+_TO_BE_SENT_AGAIN: Final = frozenset({"member_lost_reply", "member_busy"})
+_MESSAGE: Final[tuple[MessageFault, ...]] = (
+    *("lost_reply", "duplicate", "busy", "delay", "cut_stream"),
+)
 _TOOL: Final[tuple[ToolFault, ...]] = ("tool_timeout", "tool_error", "tool_fields")
 
 
@@ -39,10 +50,21 @@ class InjectedFault(BaseModel):
 
     kind: FaultKind
     place: int
-    """The number of the message or of the tool's call, from 1."""
+    """The number of the message or of the tool's call, from 1; between members, of their pair."""
     call_id: str | None = None
     """The call that it hit, if it hit one."""
     detail: str = ""
+    produced_by: str | None = None
+    """The author of a user's other words: rules, or a model; None for other faults."""
+
+
+class Rewording(Protocol):
+    """Gives a text in other words; `name` says who does."""
+
+    name: str
+
+    async def __call__(self, text: str) -> str:
+        """Return the text in other words."""
 
 
 class Injector:
@@ -58,6 +80,8 @@ class Injector:
         self._key = f"{seed}/{key}"
         self._rates = rates
         self._messages = self._calls = 0
+        self._between: Counter[tuple[str, str]] = Counter()
+        self._spared: set[tuple[str, str]] = set()
         self.faults: list[InjectedFault] = []
         """The faults that happened, in order."""
 
@@ -71,16 +95,53 @@ class Injector:
         self._calls += 1
         return next((kind for kind in _TOOL if self._drawn(kind, self._calls)), None)
 
+    def next_between(self, caller: str, callee: str) -> MemberFault | None:
+        """Return the fault of the next message from one member of a team to another.
+
+        What follows a message that has to be sent again meets none, so that a caller which does so
+        comes through.
+        """
+        pair = (caller, callee)
+        self._between[pair] += 1
+        if pair in self._spared:
+            self._spared.remove(pair)
+            return None
+        at = f"{caller}>{callee}"
+        number = self._between[pair]
+        return next((kind for kind in _BETWEEN if self._drawn(kind, number, at)), None)
+
     def status(self) -> int:
         """Return the status with which the current message is turned away."""
         return self._random("status", self._messages).choice((429, 503))
 
-    def opening(self, text: str) -> str:
-        """Return a user's first words, in others where that is drawn."""
+    def events_before_cut(self) -> int:
+        """Return how many events of the current message's stream arrive before it is cut off."""
+        return self._random("cut", self._messages).randint(0, MOST_BEFORE_CUT)
+
+    async def opening(self, text: str, rewording: Rewording | None = None) -> str:
+        """Return a user's first words, in others where that is drawn.
+
+        A model's words count where they have the values of the text and no others; else, and
+        without a model, those of the rules.
+
+        Args:
+            text: The first words.
+            rewording: The model.
+        """
         if not self._drawn("prompt", 1):
             return text
-        said = reworded(text, self._random("words", 1))
-        self.faults.append(InjectedFault(kind="prompt", place=1, detail=said[:500]))
+        said, by = reworded(text, self._random("words", 1)), "rules"
+        if rewording is not None:
+            offered = await rewording(text)
+            changed = changed_values(text, offered)
+            by = rewording.name
+            if changed:
+                by = f"rules, as {rewording.name} lost, added or moved {', '.join(changed)}"
+            else:
+                said = offered
+        self.faults.append(
+            InjectedFault(kind="prompt", place=1, detail=said[:500], produced_by=by[:500])
+        )
         return said
 
     def note_message(self, kind: MessageFault, detail: str = "") -> None:
@@ -91,9 +152,17 @@ class Injector:
         """Remember a fault that hit the current call of a tool."""
         self.faults.append(InjectedFault(kind=kind, place=self._calls, call_id=call_id))
 
-    def _drawn(self, kind: FaultKind, place: int) -> bool:
+    def note_between(self, kind: MemberFault, caller: str, callee: str) -> None:
+        """Remember a fault that hit the current message from one member to another."""
+        pair = (caller, callee)
+        if kind in _TO_BE_SENT_AGAIN:
+            self._spared.add(pair)
+        place, detail = self._between[pair], f"{caller} to {callee}"
+        self.faults.append(InjectedFault(kind=kind, place=place, detail=detail))
+
+    def _drawn(self, kind: FaultKind, place: int, at: str = "") -> bool:
         rate = self._rates.get(kind, 0.0)
-        return rate > 0 and self._random(kind, place).random() < rate
+        return rate > 0 and self._random(kind + at, place).random() < rate
 
     def _random(self, what: str, place: int) -> Random:
         return Random(f"{self._key}/{what}/{place}")  # noqa: S311 - nothing secret is drawn

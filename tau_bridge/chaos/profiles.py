@@ -16,21 +16,27 @@ FaultKind = Literal[
     "lost_reply",
     "delay",
     "busy",
+    "cut_stream",
     "duplicate",
     "tool_error",
     "tool_timeout",
     "tool_fields",
     "prompt",
+    "member_lost_reply",
+    "member_busy",
+    "member_delay",
+    "member_duplicate",
 ]
-Family = Literal["network", "duplicates", "tools", "prompts"]
+Family = Literal["network", "duplicates", "tools", "prompts", "members"]
 """Faults that are played together, apart from the others, so that a loss has one cause."""
 
 FAMILIES: Final[Mapping[Family, tuple[FaultKind, ...]]] = MappingProxyType(
     {
-        "network": ("lost_reply", "delay", "busy"),
+        "network": ("lost_reply", "delay", "busy", "cut_stream"),
         "duplicates": ("duplicate",),
         "tools": ("tool_error", "tool_timeout", "tool_fields"),
         "prompts": ("prompt",),
+        "members": ("member_lost_reply", "member_busy", "member_delay", "member_duplicate"),
     }
 )
 ALL: Final = "all"
@@ -39,11 +45,16 @@ _USUAL: Final[Mapping[FaultKind, float]] = MappingProxyType(
         "lost_reply": 0.3,
         "delay": 0.1,
         "busy": 0.2,
+        "cut_stream": 0.2,
         "duplicate": 0.5,
         "tool_error": 0.3,
         "tool_timeout": 0.1,
         "tool_fields": 0.3,
         "prompt": 1.0,
+        "member_lost_reply": 0.2,
+        "member_busy": 0.2,
+        "member_delay": 0.1,
+        "member_duplicate": 0.2,
     }
 )
 PROFILES: Final[tuple[str, ...]] = (*FAMILIES, ALL)
@@ -76,35 +87,43 @@ class ChaosPlan(BaseModel):
         return {kind: rate for kind in FAMILIES[family] if (rate := self.rates.get(kind, 0.0))}
 
     def __str__(self) -> str:
-        """Return the plan as `parse_chaos` reads it: a profile, or the rates."""
-        for name in PROFILES:
-            if profile(name) == self:
-                return name
+        """Return the plan as `parse_chaos` reads it: profiles, or the rates."""
+        names = ",".join(self.families)
+        for each in (ALL, names):
+            if profile(each) == self:
+                return each
         return ",".join(f"{kind}={rate:g}" for kind, rate in self.rates.items())
 
 
-def profile(name: str) -> ChaosPlan:
-    """Return a named profile.
+def profile(text: str) -> ChaosPlan:
+    """Return a named profile, or several together: `network`, `network,tools`.
 
     Raises:
-        ValueError: There is none of this name.
+        ValueError: There is none of a name.
     """
-    if name == ALL:
-        return ChaosPlan(rates=dict(_USUAL))
-    for family, kinds in FAMILIES.items():
-        if family == name:
-            return ChaosPlan(rates={kind: _USUAL[kind] for kind in kinds})
-    raise ValueError(f"there is no profile of faults {name!r}: {nearest(name, PROFILES)}")
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in PROFILES:
+            raise ValueError(f"there is no profile of faults {name!r}: {nearest(name, PROFILES)}")
+    asked = FAMILIES if ALL in names else [family for family in FAMILIES if family in names]
+    return ChaosPlan(rates={kind: _USUAL[kind] for family in asked for kind in FAMILIES[family]})
+
+
+def chaos_text(value: str | Mapping[str, object]) -> str:
+    """Return profiles, or rates by fault, as `parse_chaos` takes them."""
+    if isinstance(value, str):
+        return value
+    return ",".join(f"{name}={share}" for name, share in value.items())
 
 
 def parse_chaos(text: str) -> ChaosPlan:
-    """Read a profile's name, or rates such as `lost_reply=0.5,tool_error=0.2`.
+    """Read names of profiles, or rates such as `lost_reply=0.5,tool_error=0.2`.
 
     Raises:
         ValueError: It is neither; the message says what is wrong.
     """
     if "=" not in text:
-        return profile(text.strip())
+        return profile(text)
     rates: dict[FaultKind, float] = {}
     for each in text.split(","):
         name, _, share = (part.strip() for part in each.partition("="))

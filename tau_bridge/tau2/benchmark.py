@@ -36,7 +36,7 @@ from tau_bridge.benchmark import (
     TaskRef,
     UserSheet,
 )
-from tau_bridge.chaos.profiles import FAMILIES, Family
+from tau_bridge.chaos.profiles import Family
 from tau_bridge.errors import DataError, DataFolderError, FetchedDataError, UnknownDomainError
 from tau_bridge.messages import Message, to_records, transcript
 from tau_bridge.tau2.data import DOMAINS, FETCH, DataSource, open_source
@@ -328,6 +328,7 @@ class Tau2Benchmark(Benchmark):
         """Play a conversation of the agent with a user, over a world of its own."""
         from tau_bridge.tau2.loop import ConversationLimits, converse
         from tau_bridge.tau2.replay import new_world
+        from tau_bridge.tau2.rewording import ModelRewording
         from tau_bridge.tau2.solo import agent_tools
         from tau_bridge.wire_agent import WireAgent
 
@@ -349,6 +350,9 @@ class Tau2Benchmark(Benchmark):
             limits=ConversationLimits(max_steps=context.max_steps),
             recorder=context.recorder,
             faults=context.faults,
+            rewording=None
+            if context.faults is None or context.user_model is None
+            else ModelRewording(context.user_model, context.recorder),
         )
         return _played(played, task, user=NO_USER if user is None else user.label, solo=solo)
 
@@ -494,10 +498,14 @@ class Tau2Benchmark(Benchmark):
         return tool_names(ref.domain).changes_state
 
     def injectable(self) -> frozenset[Family]:
-        """Return all families, as far as there are tools and words of a user in this process."""
+        """Add the families of tools and words, as far as these are in this process."""
+        usual = super().injectable()
         if self.options.engine == "official":
-            return super().injectable()
-        return frozenset(FAMILIES) - ({"prompts"} if self.options.solo else set())
+            return usual
+        added: frozenset[Family] = frozenset(
+            {"tools"} if self.options.solo else {"tools", "prompts"}
+        )
+        return usual | added
 
     def exporters(self) -> Mapping[str, Exporter]:
         """Return the official results format."""

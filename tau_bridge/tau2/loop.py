@@ -23,6 +23,7 @@ from tau_bridge.chaos.injector import (
     NOT_RUN,
     UNKNOWN,
     Injector,
+    Rewording,
     ToolFault,
     with_other_fields,
 )
@@ -130,6 +131,7 @@ async def converse(
     limits: ConversationLimits,
     recorder: TraceRecorder,
     faults: Injector | None = None,
+    rewording: Rewording | None = None,
 ) -> Played:
     """Play one task to its end.
 
@@ -144,6 +146,7 @@ async def converse(
         recorder: Takes a TOOL step for each tool that runs. Its parent is the step of the turn
             that asked for it.
         faults: Draws faults of the agent's tools and of the user's first words; None: none.
+        rewording: The model that gives the user's first words in others; None: rules do.
 
     Returns:
         What was said and why it ended, also when the agent or the user's model failed.
@@ -160,6 +163,7 @@ async def converse(
         limits=limits,
         recorder=recorder,
         faults=faults,
+        rewording=rewording,
     )
     try:
         await conversation.run()
@@ -189,6 +193,7 @@ class _Conversation:
     limits: ConversationLimits
     recorder: TraceRecorder
     faults: Injector | None = None
+    rewording: Rewording | None = None
     termination: Termination | None = None
     error: BridgeError | None = None
 
@@ -263,14 +268,15 @@ class _Conversation:
         self._user_has_seen = len(self._messages) + 1
         message = await self.user.reply(incoming)
         self._turn_step_id = self.user.step_id
-        self._take(self._with_fault(message))
+        self._take(await self._with_fault(message))
 
-    def _with_fault(self, message: UserMessage) -> UserMessage:
+    async def _with_fault(self, message: UserMessage) -> UserMessage:
         """Return the user's message, its first words in others where that is injected."""
         if self.faults is None or self._user_has_spoken or not message.text or is_stop(message):
             return message
         self._user_has_spoken = True
-        return message.model_copy(update={"content": self.faults.opening(message.text)})
+        said = await self.faults.opening(message.text, self.rewording)
+        return message.model_copy(update={"content": said})
 
     def _unseen(self, start: int, sees: _Sees) -> tuple[Message, ...]:
         return tuple(message for message in self._messages[start:] if sees(message))

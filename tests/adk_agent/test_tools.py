@@ -30,6 +30,8 @@ from tests.fakes.shop import lets_in
 pytestmark = pytest.mark.usefixtures("quick_start")
 
 SENTENCE = "Evaluate shop-bot on mock tasks create_task_1 and update_task_1"
+CHAOS = """{"participants": {"agent": "builtin:null"},
+    "config": {"domain": "mock", "num_tasks": 1, "chaos": "netwrk"}}"""
 NAMES = [
     *("register_agent", "list_tasks", "find_tasks", "run_evaluation"),
     *("get_evaluation_status", "get_evaluation_results", "cancel_evaluation"),
@@ -175,6 +177,7 @@ async def test_closing_stops_what_goes_on_and_keeps_what_was_finished(
         ("run_evaluation", ("Hello",), "I evaluate A2A agents"),
         ("run_evaluation", (None,), "must be text"),
         ("run_evaluation", (SENTENCE,), "no agent is named"),
+        ("run_evaluation", (CHAOS,), "chaos 'netwrk': there is no profile of faults"),
         ("get_evaluation_status", ("nope",), "there is no run 'nope'"),
         ("get_evaluation_results", ("../..",), "not the id of a run"),
         ("get_evaluation_results", (3,), "must be text"),

@@ -48,6 +48,8 @@ def address(browser, tmp_path_factory):
             "config": {
                 "domain": ["mock", "coordination"],
                 "task_ids": {"mock": ["create_task_1"], "coordination": ["ex01_return_with_fee"]},
+                "chaos": {"lost_reply": 1, "tool_error": 1, "prompt": 1, "member_busy": 1},
+                "confidence": True,
             },
         }
         kept = ("--results-dir", folder)
@@ -150,10 +152,26 @@ def test_what_an_agent_wrote_is_text_in_the_conversation(opened):
     page = opened(fragment=f"#trial-{MOCK_TRIAL}")
     sheet = page.locator("dialog[open]")
     sheet.get_by_text("changes the world").first.wait_for()
-    assert sheet.locator(".said").last.inner_text()
+    assert sheet.locator(".inside > .turns .said").last.inner_text()
     assert MARKUP in sheet.inner_text()
     assert sheet.locator("img, b").count() == 0
     assert page.title().startswith("Evaluation ")
+
+
+def test_plays_under_faults_stand_below_a_trial_with_dropped_replies_struck_out(opened, address):
+    page = opened(fragment=f"#trial-{MOCK_TRIAL}")
+    plays = page.locator("dialog[open] #faults details.play")
+    plays.first.wait_for()
+    assert [each.split(":")[0] for each in plays.locator("> summary").all_inner_texts()] == [
+        *("network", "tools", "prompts")
+    ]
+    plays.first.locator("> summary").click()
+    dropped = plays.first.locator(".dropped").first
+    assert "create_task" in dropped.inner_text()
+    assert dropped.evaluate("each => getComputedStyle(each).textDecorationLine") == "line-through"
+    assert page.locator("#robustness table").first.locator("tbody tr").count() == 16
+    assert page.locator("#predictability").count() == 1
+    assert page.heard == [address]
 
 
 def test_without_javascript_verdict_scores_matrix_and_the_team_are_there(opened):

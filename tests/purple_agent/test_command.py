@@ -20,7 +20,7 @@ def test_the_list_names_every_agent_with_one_line(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [
         *("null", "echo", "oracle", "gullible", "leaky", "leaky-context"),
-        *("idempotent", "writes-twice", "forgetful", "retrying", "reference"),
+        *("idempotent", "writes-twice", "forgetful", "retrying", "candid", "reference"),
         *(f"team:{name}" for name in TEAMS),
     ]
     assert all(len(line.split()) > 3 for line in lines)
@@ -30,15 +30,15 @@ def test_the_list_names_every_agent_with_one_line(capsys):
     ("arguments", "message"),
     [
         (["nul"], "unknown agent 'nul': did you mean 'null'?"),
-        (["zzz"], "known: 'echo', 'forgetful', 'gullible'"),
+        (["zzz"], "known: 'candid', 'echo', 'forgetful', 'gullible'"),
         (["null", "null"], "each agent can be named once"),
         (["null", "echo", "--port", "9010"], "several agents cannot share one port"),
         (["null", "echo", "--card-url", "http://x/"], "--card-url is for one agent only"),
         (["null", "--port", "70000"], "--port must be 0 to 65535, got 70000"),
-        (["oracle"], "--gold belongs to the agents forgetful, gullible, idempotent"),
+        (["oracle"], "--gold belongs to the agents candid, forgetful, gullible, idempotent"),
         (
             ["null", "--gold", "x.json"],
-            "--gold belongs to the agents forgetful, gullible, idempotent",
+            "--gold belongs to the agents candid, forgetful, gullible, idempotent",
         ),
         (["oracle", "--gold", "no/such/file"], "no/such/file: No such file"),
     ],

@@ -10,10 +10,12 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adk_agent.present.page.evidence import citations
+from adk_agent.present.page.faulted import faulted_json
+from adk_agent.present.page.items import MOST_LISTED, MOST_MESSAGES, conversation_items, pairs_of
 from adk_agent.present.page.repairs import repair_sentences
 from adk_agent.present.page.step_usage import usage_rows
 from adk_agent.present.page.texts import clipped, plain
@@ -24,24 +26,25 @@ from evals.base import Evaluation
 from evals.diagnosis import CallDifference, Diagnosis, ReplyFormat
 from evals.outcome import Component, Scored
 
-MOST_MESSAGES = 1_000
 MOST_TEXT = 20_000
 """Characters of one message, argument or result."""
-MOST_LISTED = 200
-"""Checks, differences and findings of one trial."""
 _MOST_DEPTH = 40
 _FINDINGS = 12
 _Json = dict[str, Any]
 
 
-def packed(record: TrialRecord, writes: Callable[[str], bool]) -> str:
+def packed(record: TrialRecord, writes: Callable[[str], bool], *, with_faults: bool = True) -> str:
     """Return a trial as the page keeps it.
 
     Args:
         record: The trial.
         writes: Tells of a tool's name whether a call may change the task's world.
+        with_faults: False: without its plays under injected faults, of which there are some.
     """
-    told = json.dumps(_plain(trial_json(record, writes)), ensure_ascii=False, separators=(",", ":"))
+    found = trial_json(record, writes)
+    if not with_faults:
+        found["chaos"] = []
+    told = json.dumps(_plain(found), ensure_ascii=False, separators=(",", ":"))
     deflate = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     return base64.b64encode(deflate.compress(told.encode()) + deflate.flush()).decode("ascii")
 
@@ -50,13 +53,13 @@ def trial_json(record: TrialRecord, writes: Callable[[str], bool]) -> _Json:
     """Return what the page shows of one trial when it is opened; `writes` as in `packed`."""
     row = record.row
     diagnosis = row.diagnosis
-    items = list(_items(record, writes))
+    items = list(conversation_items(record.messages, writes, diagnosis=diagnosis))
     missing = [
-        {"name": each.name, "by": each.requestor, "args": _arguments(each.expected)}
+        {"name": each.name, "by": each.requestor, "args": pairs_of(each.expected)}
         for each in _differences(diagnosis)
         if each.how == "missing"
     ]
-    return {
+    told = {
         "why": _why(diagnosis, row.attribution) if diagnosis is not None else None,
         "cited": citations(record, items, missing),
         "repairs": repair_sentences(row.repair_kinds),
@@ -69,6 +72,8 @@ def trial_json(record: TrialRecord, writes: Callable[[str], bool]) -> _Json:
         "evaluations": [_evaluation(each) for each in record.evaluations],
         "problems": list(record.trace_problems[:MOST_LISTED]),
     }
+    # A run without faults has pages without a word about them.
+    return told | ({"chaos": faulted_json(record, writes)} if record.chaos else {})
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
@@ -144,86 +149,3 @@ def _evaluation(evaluation: Evaluation) -> _Json:
             if isinstance(finding, dict)
         ],
     }
-
-
-def _items(record: TrialRecord, writes: Callable[[str], bool]) -> Iterator[_Json]:
-    """Yield the conversation: the messages, and each call with its result."""
-    messages = record.messages[:MOST_MESSAGES]
-    results = _results(messages)
-    diagnosis = record.row.diagnosis
-    departed = diagnosis.departure if diagnosis is not None else None
-    differences = {
-        (each.message, each.name): each
-        for each in _differences(diagnosis)
-        if each.message is not None
-    }
-    for place, message in enumerate(messages):
-        role = str(message.get("role"))
-        if role == "tool":
-            continue
-        if message.get("content"):
-            yield {"who": role, "text": str(message["content"]), **_note(message)}
-        for number, call in enumerate(message.get("tool_calls") or ()):
-            result = results.get((place, number))
-            item = _call(call, result, role, writes) | _note(message)
-            if result is not None and (remark := _note(result)):
-                item["result_note"] = remark["note"]
-            difference = differences.get((place, item["name"]))
-            if difference is not None:
-                item["gold"] = difference.how
-                item["expected"] = _arguments(difference.expected)
-                item["differing"] = list(difference.differing)
-            if departed is not None and (departed.message, departed.call) == (place, item["name"]):
-                item["departs"] = True
-            yield item
-
-
-def _note(message: Mapping[str, Any]) -> _Json:
-    """Return a benchmark's remark about a message; empty without one."""
-    return {"note": str(message["note"])} if message.get("note") else {}
-
-
-def _call(
-    call: Mapping[str, Any],
-    result: Mapping[str, Any] | None,
-    role: str,
-    writes: Callable[[str], bool],
-) -> _Json:
-    name = str(call.get("name"))
-    return {
-        "who": str(call.get("requestor") or role),
-        "name": name,
-        "args": _arguments(call.get("arguments")),
-        "writes": writes(name),
-        "result": None if result is None else str(result.get("content") or ""),
-        "error": bool(result is not None and result.get("error")),
-    }
-
-
-def _arguments(arguments: object) -> list[tuple[str, Any]]:
-    """Arguments as pairs, texts as they are and everything else as JSON."""
-    if not isinstance(arguments, Mapping):
-        return []
-    return [
-        (str(name), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in arguments.items()
-    ]
-
-
-def _results(messages: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], Mapping[str, Any]]:
-    """Return the result of each call, by the places of its message and of the call in it.
-
-    A result follows its call; ids may be empty or used twice, so the next one that fits is taken.
-    """
-    waiting: list[tuple[str, tuple[int, int]]] = []
-    found = {}
-    for place, message in enumerate(messages):
-        for number, call in enumerate(message.get("tool_calls") or ()):
-            waiting.append((str(call.get("id")), (place, number)))
-        if message.get("role") != "tool":
-            continue
-        fits = [each for each in waiting if each[0] == str(message.get("id"))]
-        if fits:
-            waiting.remove(fits[0])
-            found[fits[0][1]] = message
-    return found

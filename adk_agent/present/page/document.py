@@ -24,6 +24,7 @@ from adk_agent.present.page.latencies import latencies
 from adk_agent.present.page.lookup import Lookup
 from adk_agent.present.page.matrix import matrices
 from adk_agent.present.page.reproduce import recipe
+from adk_agent.present.page.robustness import robustness
 from adk_agent.present.page.scores import headline_marks, scores
 from adk_agent.present.page.teams import teams
 from adk_agent.present.page.trials import trial_lists
@@ -31,6 +32,11 @@ from adk_agent.present.page.verdict import ending, verdicts
 from adk_agent.present.page.words import CLASSES, MARKS, SIDES
 from adk_agent.results.isolation import ISOLATION_LEGEND
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
+from adk_agent.results.predictability import (
+    PREDICTABILITY_LEGEND,
+    predictability_notes,
+    predictability_table,
+)
 from adk_agent.results.tables import headline_table
 from adk_agent.results.users import USERS_LEGEND, fault_lines, user_lines
 
@@ -43,6 +49,8 @@ TEMPLATES = "adk_agent.present.page"
 _STYLES = ("style.css", "panel.css", "team.css")
 _SCRIPTS = ("dom", "reasons", "waterfall", "turns", "sheet", "calls", "team")
 """The parts of the page's script, in the order in which they are joined."""
+_OF_FAULTS = "faults"
+"""The style and the part of the script that only runs with injected faults need."""
 
 
 def render(
@@ -64,6 +72,7 @@ def render(
     """
     rows = scores(report)
     names = [participant.address for participant in report.plan.participants]
+    has_faults = bool(report.faulted or report.robustness)
     return (
         environment()
         .get_template("report.html.j2")
@@ -80,6 +89,13 @@ def render(
             headlines=headline_table(report.headlines),
             matrices=matrices(report),
             latencies=latencies(names, found.replies_ms, found.replies_failed),
+            **_style_and_script(has_faults=has_faults),
+            robustness=robustness(report),
+            predictability=predictability_table(report.predictability)
+            if report.predictability
+            else None,
+            predictability_notes=predictability_notes(report.predictability),
+            predictability_legend=PREDICTABILITY_LEGEND,
             users=user_lines(report.users),
             user_faults=fault_lines(report.trials, report.repeated),
             users_legend=USERS_LEGEND,
@@ -106,29 +122,31 @@ def render(
 @cache
 def environment() -> Environment:
     """Return the templates, in which every text is escaped."""
-    style, script = page_style(), page_script()
     environment = escaping_environment(TEMPLATES)
     environment.globals.update(
         all_classes=CLASSES,
         sides=SIDES,
         number_columns=("difference", "95 %", "p", "tasks"),
-        style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        style_hash=content_hash(style),
-        script_hash=content_hash(script),
     )
     return environment
 
 
-def page_style() -> str:
-    """Return the style of a run's page."""
-    return "\n".join(map(asset, _STYLES))
+@cache
+def _style_and_script(*, has_faults: bool) -> dict[str, str]:
+    """Return the style and the script of a run's page, with the hashes that its policy names.
 
-
-def page_script() -> str:
-    """Return the script of a run's page: all parts as one, whose names no other script sees."""
-    parts = "\n".join(asset(f"script/{name}.js") for name in _SCRIPTS)
-    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+    The script is all parts as one, whose names no other script sees.
+    """
+    style = "\n".join(map(asset, [*_STYLES, *([f"{_OF_FAULTS}.css"] if has_faults else [])]))
+    names = [*([_OF_FAULTS] if has_faults else []), *_SCRIPTS]
+    parts = "\n".join(asset(f"script/{name}.js") for name in names)
+    script = f'"use strict";\n(() => {{\n{parts}}})();\n'
+    return {
+        "style": Markup(style),  # noqa: S704 - our own file
+        "script": Markup(script),  # noqa: S704 - our own file
+        "style_hash": content_hash(style),
+        "script_hash": content_hash(script),
+    }
 
 
 def escaping_environment(*packages: str) -> Environment:

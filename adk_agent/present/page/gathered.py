@@ -16,6 +16,8 @@ from evals.trace import ASSESSOR
 
 MOST_PACKED_CHARS = 14_000_000
 """The limit of all conversations together, which keeps a page below 20 MB."""
+MOST_FAULTED_CHARS = 6_000_000
+"""The part of it that may go to trials under injected faults."""
 WEAK_SPOTS = ("bottleneck", "over_centralized")
 """Findings about single agents that the picture of a team marks."""
 _GRAPH = "graph"
@@ -62,11 +64,11 @@ class _Room:
     def __init__(self, found: Gathered, lookup: Lookup) -> None:
         self._found = found
         self._lookup = lookup
-        self._used = 0
+        self._used = self._used_by_faults = 0
         self._passed: list[TrialKey] = []
 
     def pack(self, record: TrialRecord) -> None:
-        text = packed(record, self._lookup.writes(record.row.domain, record.row.task_id))
+        text = self._packed(record)
         if record.row.passed:
             self._passed.append(record.key)
         else:
@@ -76,6 +78,17 @@ class _Room:
             return
         self._used += len(text)
         self._found.packed[record.key] = text
+
+    def _packed(self, record: TrialRecord) -> str:
+        writes = self._lookup.writes(record.row.domain, record.row.task_id)
+        whole = packed(record, writes)
+        if not record.chaos:
+            return whole
+        alone = packed(record, writes, with_faults=False)
+        if self._used_by_faults + len(whole) - len(alone) > MOST_FAULTED_CHARS:
+            return alone
+        self._used_by_faults += len(whole) - len(alone)
+        return whole
 
     def _make_room_for(self, chars: int) -> None:
         while self._used + chars > MOST_PACKED_CHARS and self._passed:

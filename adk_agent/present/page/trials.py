@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from adk_agent.present.page import texts
@@ -48,6 +48,10 @@ def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[T
     """All trials that ended, grouped in the order of the report."""
     grouped: dict[tuple[str, str], list[Listed]] = defaultdict(list)
     leaking = {key for row in report.isolation for key in row.trials_with_leaks}
+    lost_under: dict[TrialKey, list[str]] = defaultdict(list)
+    for play in report.faulted:
+        if play.row.status == "scored" and not play.row.passed:
+            lost_under[play.row.key].append(play.family)
     for number, row in enumerate(report.trials):
         key = row.key
         grouped[row.participant, row.domain].append(
@@ -55,7 +59,9 @@ def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[T
                 number=number,
                 row=row,
                 mark=MARKS[state_of(row)],
-                why=texts.short(_why(row, leaks=key in leaking), _MOST_WHY),
+                why=texts.short(
+                    _why(row, leaks=key in leaking, lost_under=lost_under.get(key, ())), _MOST_WHY
+                ),
                 time=texts.duration(row.duration_ms),
                 repairs=counted(row.repair_kinds),
                 kept=key in kept,
@@ -75,8 +81,10 @@ def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[T
     )
 
 
-def _why(row: TrialRow, *, leaks: bool) -> str:
+def _why(row: TrialRow, *, leaks: bool, lost_under: Sequence[str]) -> str:
     told = ["told what belongs to another conversation"] if leaks else []
+    if row.passed and lost_under:
+        told.append(f"passed plain, and not under {texts.listed(list(lost_under))}")
     if row.user_check is not None:
         kinds = dict.fromkeys(each.kind for each in row.user_check.proven)
         told += [f"the user {KIND_WORDS[kind]}" for kind in kinds]

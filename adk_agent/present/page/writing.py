@@ -16,7 +16,14 @@ from adk_agent.present.page.lookup import Lookup
 from adk_agent.present.page.timeline import without_conversation
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.results import results_so_far
-from adk_agent.runs.store import MANIFEST, TRIALS, iter_trials, load_manifest, refuse_own_file
+from adk_agent.runs.store import (
+    MANIFEST,
+    TRIALS,
+    TrialRecord,
+    iter_trials,
+    load_manifest,
+    refuse_own_file,
+)
 from tau_bridge.benchmarks import Benchmarks
 
 PAGE = "report.html"
@@ -94,7 +101,15 @@ def _gathered(
     keys = [row.key for row in report.trials]
     # What the page does not show need not be searched for secrets.
     records = (
-        redactor.model(each.model_copy(update={"trace": without_conversation(each.trace)}))
-        for each in iter_trials(directory.parent, directory.name)
+        redactor.model(_shown(each)) for each in iter_trials(directory.parent, directory.name)
     )
     return gather(records, keys, lookup)
+
+
+def _shown(record: TrialRecord) -> TrialRecord:
+    """Return a record without the texts of steps that its conversations have already."""
+    plays = (
+        play.model_copy(update={"trace": without_conversation(play.trace)}) for play in record.chaos
+    )
+    trace = without_conversation(record.trace)
+    return record.model_copy(update={"trace": trace, "chaos": tuple(plays)})

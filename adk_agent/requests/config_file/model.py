@@ -166,7 +166,7 @@ Rate = Annotated[float, Field(ge=0, le=1)]
 class Chaos(_Table):
     """Injected faults: a profile, or a rate of 0 to 1 for each fault."""
 
-    profile: Literal["network", "duplicates", "tools", "prompts", "all"] | None = None
+    profile: Literal["network", "duplicates", "tools", "prompts", "members", "all"] | None = None
     """A named profile, in place of rates."""
     lost_reply: Rate = 0
     """Messages whose reply is dropped, and that are sent again."""
@@ -174,6 +174,8 @@ class Chaos(_Table):
     """Messages that are late."""
     busy: Rate = 0
     """Messages that are answered 429 or 503 once."""
+    cut_stream: Rate = 0
+    """Streamed replies whose connection breaks off."""
     duplicate: Rate = 0
     """Messages that are delivered twice."""
     tool_error: Rate = 0
@@ -184,6 +186,14 @@ class Chaos(_Table):
     """Results of tools whose fields come in another order, with one more."""
     prompt: Rate = 0
     """Openings of users in other words."""
+    member_lost_reply: Rate = 0
+    """Messages between members of a team whose reply is dropped."""
+    member_busy: Rate = 0
+    """Messages between members that are answered 503 once."""
+    member_delay: Rate = 0
+    """Messages between members that are late."""
+    member_duplicate: Rate = 0
+    """Messages between members that are delivered twice."""
 
     @model_validator(mode="after")
     def _profile_or_rates(self) -> Self:
@@ -239,6 +249,8 @@ class ConfigFile(_Table):
     isolation: bool = False
     """Probe the agents after the trials for what they tell of other conversations; exit code 1 if
     they do."""
+    confidence: bool = False
+    """Ask the agents to state their confidence, and measure how well it fits the outcomes."""
     offline: bool = False
     """Use no language model."""
     options: dict[str, Any] = {}

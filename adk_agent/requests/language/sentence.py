@@ -14,6 +14,7 @@ from adk_agent.core.plan import EvaluationRequest, Participant, Selection
 from adk_agent.requests.description import in_brief
 from adk_agent.requests.intent import Evaluate
 from adk_agent.requests.language import lexicon
+from adk_agent.requests.language.added_checks import take_faults, take_isolation
 from adk_agent.requests.language.attributes import check_attributes, take_attributes
 from adk_agent.requests.language.binding import bind, unknown_domain
 from adk_agent.requests.language.injection import refuse_injection
@@ -197,6 +198,12 @@ def _read(
         sentence.take("(,|and) (the)? other (one)? (is|in|at|on|:) A")
     doubts += unjoined(sentence) if entry is None else []
     settings = take_settings(sentence)
+    said_domains = dict.fromkeys(sentence.values("domain"))
+    chaos, unsure = take_faults(
+        sentence, lambda words: any(is_topic(words, domain) for domain in said_domains)
+    )
+    doubts += unsure
+    isolation = take_isolation(sentence)
     _take_agent_counts(sentence, len(participants))
     without = take_excluded_ids(sentence)
     of_benchmarks = [each for name in benchmarks for each in vocabulary.benchmark_names[name]]
@@ -242,6 +249,8 @@ def _read(
         warnings=_warnings(sentence, participants, entry)
         + _unnamed_benchmarks(domains, of_benchmarks, vocabulary),
         options=dict(options),
+        chaos=chaos,
+        isolation=isolation,
         **settings,
     )
     try:

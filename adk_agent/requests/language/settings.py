@@ -36,6 +36,8 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("solo", True, "solo (mode|setting|tasks)?"),
     ("solo", True, "(with no|without|no) DET* (simulated)? USER (simulator|simulation|simulated|side)?"),
     ("references", True, "(the)? floor (and|n|+|&|/|,) (the)? ceiling (agents)? ((beside|alongside|besides|next to|together with|with) (it|them|that|its score|the score)?)?"),
+    ("confidence", True, "(and|,|with)* (ask|asking) (it|them|(the|my)? (AGENT|AGENTS)|A)? (for|about) (its|their|a)? (stated)? confidence"),
+    ("confidence", True, "(and|,)* with (its|their|a)? (stated|self-reported) confidence"),
     ("evaluation_type", "action", "evaluation type FILL* action|action evaluation"),
     ("evaluation_type", "action", "(legacy)? (action|actions) (-)? only (scoring|evaluation|score)?"),
     ("evaluation_type", "action", "(only)? by (its|the) actions|legacy action (scoring|evaluation)|"

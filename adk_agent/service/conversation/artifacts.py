@@ -37,7 +37,12 @@ def report_data(report: EvaluationReport) -> dict[str, Any]:
     Where the first participant was not evaluated there is no row, and so none of its keys.
     """
     lean = report.model_dump(
-        mode="json", exclude={"evaluations": True, "trials": {"__all__": {"components"}}}
+        mode="json",
+        exclude={
+            "evaluations": True,
+            "trials": {"__all__": {"components"}},
+            "faulted": {"__all__": {"row": {"components"}}},
+        },
     )
     return {**(leaderboard_row(report) or {}), **lean}
 

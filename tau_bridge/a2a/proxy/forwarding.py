@@ -16,6 +16,7 @@ from tau_bridge.a2a.faults import agent_error
 from tau_bridge.a2a.proxy.cards import NoWayThroughError, is_card, through_proxy
 from tau_bridge.a2a.proxy.dialects import Request, error_body, parsed, read_request
 from tau_bridge.a2a.proxy.events import EventReader
+from tau_bridge.a2a.proxy.faulty import InjectedRefusalError, KeptAnswer, Passing, delivered
 from tau_bridge.a2a.proxy.headers import (
     Headers,
     forward_request_headers,
@@ -239,18 +240,25 @@ class Forwarder:
     async def _answer(self, incoming: _Incoming, out: _Out) -> None:
         recording = self._recording()
         call = self._begun(recording, incoming)
+        faults = recording.faults if recording is not None else None
         try:
-            async with self._upstream.answer(
-                incoming.route,
+            passing = Passing(
+                route=incoming.route,
                 method=incoming.method,
                 query=incoming.query,
                 headers=forward_request_headers(incoming.headers),
                 body=self._passed_on(incoming),
-            ) as response:
+                asks=incoming.asks,
+            )
+            async with delivered(passing, self._upstream, call, faults) as response:
                 if _is_stream(response):
                     await self._stream(incoming, response, out, call, recording)
                 else:
                     await self._whole(incoming, response, out, call, recording)
+        except InjectedRefusalError as exc:
+            if call is not None:
+                call.end(f"injected: {exc.status}, {exc}")
+            await out.whole(exc.status, _TEXT, str(exc).encode())
         except (httpx.TransportError, AgentError) as exc:
             await self._tell(incoming, exc, out, call)
         except asyncio.CancelledError:
@@ -305,7 +313,7 @@ class Forwarder:
     async def _whole(
         self,
         incoming: _Incoming,
-        response: Answer,
+        response: Answer | KeptAnswer,
         out: _Out,
         call: ObservedCall | None,
         recording: Recording | None,
@@ -333,7 +341,7 @@ class Forwarder:
     async def _stream(
         self,
         incoming: _Incoming,
-        response: Answer,
+        response: Answer | KeptAnswer,
         out: _Out,
         call: ObservedCall | None,
         recording: Recording | None,
@@ -377,7 +385,7 @@ class Forwarder:
             await out.whole(status, _JSON, json.dumps(content).encode())
 
 
-def _is_stream(response: Answer) -> bool:
+def _is_stream(response: Answer | KeptAnswer) -> bool:
     media_type = value_of(response.headers, b"content-type").partition(";")[0].strip().lower()
     return response.is_success and media_type == "text/event-stream"
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tau_bridge.a2a.proxy.limits import ProxyLimits
     from tau_bridge.a2a.proxy.routes import Route
+    from tau_bridge.chaos.injector import Injector
     from tau_bridge.recorder import OpenStep, TraceRecorder
 
 DOING = "passing a message on to"
@@ -35,11 +36,18 @@ class Recording:
 
     A call's parent is the call that its caller is answering: among the open calls of that agent
     the one which began last. Where there are several, that is a guess, and the step says so.
+    `faults` draws what messages meet on their way; None: nothing.
     """
 
     def __init__(
-        self, recorder: TraceRecorder, *, limits: ProxyLimits, redact: TokenRedactor
+        self,
+        recorder: TraceRecorder,
+        *,
+        limits: ProxyLimits,
+        redact: TokenRedactor,
+        faults: Injector | None = None,
     ) -> None:
+        self.faults = faults
         self._recorder = recorder
         self._limits = limits
         self._redact = redact

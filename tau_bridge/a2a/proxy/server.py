@@ -16,6 +16,7 @@ from tau_bridge.a2a.proxy.upstream import Upstream
 from tau_bridge.loopback import LOOPBACK, BackgroundServer, listening_socket
 
 if TYPE_CHECKING:
+    from tau_bridge.chaos.injector import Injector
     from tau_bridge.recorder import TraceRecorder
 
 _DEFAULT_LIMITS = ProxyLimits()
@@ -158,8 +159,10 @@ class ObservingProxy:
         return self._redact(text)
 
     @contextlib.contextmanager
-    def recording(self, recorder: TraceRecorder) -> Iterator[list[str]]:
-        """Make calls that begin inside steps of `recorder`'s trace.
+    def recording(
+        self, recorder: TraceRecorder, *, faults: Injector | None = None
+    ) -> Iterator[list[str]]:
+        """Make calls that begin inside steps of `recorder`'s trace, and inject faults into them.
 
         Yields a list that grows by a sentence for each address that names nobody.
 
@@ -173,7 +176,7 @@ class ObservingProxy:
             raise RuntimeError(
                 "the proxy records one trial at a time; give each trial at once its own proxy"
             )
-        current = Recording(recorder, limits=self.limits, redact=self._redact)
+        current = Recording(recorder, limits=self.limits, redact=self._redact, faults=faults)
         self._recording = current
         try:
             yield current.problems

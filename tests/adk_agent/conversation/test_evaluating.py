@@ -8,6 +8,7 @@ from adk_agent.conversation.replies import Answer, Asked, Play, Refused
 from adk_agent.core.plan import EvaluationRequest, Overrides, Participant, Selection
 from adk_agent.requests.intent import Changes, Evaluate, Repeat, Situation
 from adk_agent.runs.store import load_manifest
+from tau_bridge.chaos.profiles import parse_chaos
 
 RUN = "20260102-030405-aaaaaa"
 NULL = Participant(address="builtin:null")
@@ -137,6 +138,19 @@ async def test_a_repetition_plays_the_same_plan(ask, played, conversation):
     await played(RUN, "builtin:null", num_trials=2, seed=7)
     reply = await ask(Repeat(), RUN, text="again")
     assert reply.plan == load_manifest(conversation.results_dir, RUN).plan
+
+
+async def test_a_repetition_with_changes_keeps_the_faults_that_were_injected(ask, played):
+    await played(RUN, "builtin:null", chaos=parse_chaos("lost_reply=0.5"))
+    reply = await ask(Repeat(intent="repeat_changed", changes=Changes(seed=2)), RUN)
+    assert (reply.plan.seed, reply.plan.chaos) == (2, parse_chaos("lost_reply=0.5"))
+
+
+async def test_conversations_under_faults_are_counted_before_a_large_plan_is_played(ask):
+    wished = wish(Selection(domain="mock"), num_trials=22, chaos="duplicates")
+    question = (await ask(wished)).question.text
+    assert "These are 396 conversations" in question
+    assert "198 (up to 396 with those under faults)" in question
 
 
 async def test_only_tasks_that_did_not_pass_are_played_again(ask, played):

@@ -4,11 +4,13 @@ import pytest
 
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.play.evaluation import evaluate, resume
+from adk_agent.present.page.writing import write_page
 from adk_agent.results.markdown import render_markdown
 from adk_agent.runs.store import iter_trials
 from tau_bridge.chaos.profiles import parse_chaos
+from tests.adk_agent.present.page.kept_run import text_of, unpacked
 
-pytestmark = pytest.mark.requirement("test:chaos")
+pytestmark = [pytest.mark.requirement("test:chaos"), pytest.mark.usefixtures("quick_start")]
 AGENTS = ("idempotent", "retrying", "writes-twice", "forgetful")
 FAULTS = "lost_reply=0.5,busy=0.2,duplicate=0.5,tool_error=0.5,tool_fields=0.3,prompt=1"
 TASKS = ("create_task_1", "update_task_1", "update_task_with_initialization_data")
@@ -31,7 +33,7 @@ def found_in(report):
 
 async def test_faults_find_the_agents_that_they_are_for(make_deps):
     deps = make_deps()
-    report = await evaluate(plan_of(), deps, request="r")
+    report = await evaluate(plan_of(seed=301, num_trials=2), deps, request="r")
     rows = found_in(report)
     assert len(rows) == len(AGENTS) * 4
     for family in ("network", "duplicates", "prompts"):
@@ -52,8 +54,8 @@ async def test_faults_find_the_agents_that_they_are_for(make_deps):
 
     # Nothing that happened under faults is in a plain score.
     assert {row.pass_hat_k["1"] for row in report.summary} == {1.0}
-    assert {row.trials for row in report.summary} == {len(TASKS) * 3}
-    assert len(report.trials) == len(AGENTS) * len(TASKS) * 3
+    assert {row.trials for row in report.summary} == {len(TASKS) * 2}
+    assert len(report.trials) == len(AGENTS) * len(TASKS) * 2
     assert len(report.faulted) == 4 * len(report.trials)
 
     # Each fault stands in the trace of its play, and in no other.
@@ -77,9 +79,36 @@ async def test_faults_find_the_agents_that_they_are_for(make_deps):
     assert "## Robustness" in text
     assert "| builtin:writes-twice | mock | duplicates |" in text
     assert all(set(row.consistency.values()) == {1.0} for row in report.reliability)
+    page = write_page(deps.results_dir, report.run_id, benchmarks=deps.benchmarks)
+    shown = page.read_text(encoding="utf-8")
+    assert 'id="robustness"' in shown
+    assert "passed plain, and not under" in text_of(shown)
+    plays = unpacked(shown)[0]["chaos"]
+    assert [play["family"] for play in plays] == ["network", "duplicates", "tools", "prompts"]
+
     again = await resume(report.run_id, deps)
     assert again.robustness == report.robustness
     assert {row.participant for row in report.of("forgetful").robustness} == {"builtin:forgetful"}
+
+
+async def test_faults_between_members_find_a_team_that_does_not_send_again(make_deps):
+    plan = EvaluationPlan(
+        participants=(Participant(address="builtin:team:star5"),),
+        tasks=(PlannedTasks(domain="coordination", task_ids=("ex01_return_with_fee",)),),
+        chaos=parse_chaos("member_busy=1"),
+    )
+    deps = make_deps()
+    report = await evaluate(plan, deps, request="r")
+    [row] = report.robustness
+    assert (row.family, row.comparison.first, row.comparison.second) == ("members", 1.0, 0.0)
+    [record] = iter_trials(deps.results_dir, report.run_id)
+    assert all(step.error is None for step in record.trace.steps)
+    [play] = record.chaos
+    hit = [step.callee for step in play.trace.steps if "injected" in step.additional_attributes]
+    assert len(hit) == len(play.result.faults) > 0
+    page = write_page(deps.results_dir, report.run_id, benchmarks=deps.benchmarks)
+    [shown] = unpacked(page.read_text(encoding="utf-8"))[0]["chaos"]
+    assert shown["items"][-1]["text"].endswith("was turned away once: status 503.")
 
 
 async def test_a_run_without_faults_has_no_section_about_them(make_deps):
@@ -90,10 +119,11 @@ async def test_a_run_without_faults_has_no_section_about_them(make_deps):
 
 
 async def test_what_cannot_be_injected_is_unscored_with_the_reason(make_deps):
-    plan = plan_of(chaos="prompts", agents=("idempotent",), num_trials=1, solo=True)
-    [row] = (await evaluate(plan, make_deps(), request="r")).robustness
-    assert (row.comparison, row.pairs, row.repeated_writes) == (None, 0, None)
-    assert row.reason == "the benchmark cannot inject prompt here"
+    plan = plan_of(chaos="prompts,members", agents=("idempotent",), num_trials=1, solo=True)
+    of_words, of_members = (await evaluate(plan, make_deps(), request="r")).robustness
+    assert (of_words.comparison, of_words.pairs, of_words.repeated_writes) == (None, 0, None)
+    assert of_words.reason == "the benchmark cannot inject prompt here"
+    assert of_members.reason == "no calls between members of a team are observed here"
 
 
 async def test_a_rate_too_low_to_hit_is_unscored_and_one_trial_has_no_consistency(make_deps):

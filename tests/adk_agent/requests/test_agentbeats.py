@@ -419,3 +419,46 @@ def test_a_request_has_a_bounded_number_of_agents(parse: Parse, benchmarks: Benc
     assert len(resolve(parse(named(MAX_PARTICIPANTS)), benchmarks).participants) == 100
     with pytest.raises(RequestError, match="101 agents are named, and a request may have 100"):
         resolve(parse(named(101)), benchmarks)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("network", "network"), ({"lost_reply": 0.5, "delay": 1}, "lost_reply=0.5,delay=1")],
+)
+def test_faults_are_a_profile_or_rates(parse: Parse, value: Any, text: str) -> None:
+    assert parse(record(chaos=value)).chaos == text
+
+
+def test_confidence_is_asked_for_by_a_flag_or_a_key(parse: Parse, benchmarks: Benchmarks) -> None:
+    assert resolve(parse(record(confidence=True)), benchmarks).confidence
+    assert resolve(parse(record()), benchmarks, Overrides(confidence=True)).confidence
+    assert not resolve(parse(record()), benchmarks).confidence
+    assert "config.confidence is 'yes'" in str(refused(parse, record(confidence="yes")))
+
+
+@pytest.mark.parametrize("value", [3, True, ["network"]])
+def test_faults_of_another_type_are_refused(parse: Parse, value: Any) -> None:
+    refusal = refused(parse, record(chaos=value))
+    assert refusal.code == "bad-config"
+    assert "config.chaos is" in str(refusal)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("netwrk", "chaos 'netwrk': there is no profile of faults 'netwrk'"),
+        ({"lost_reply": "often"}, "the rate of lost_reply is 'often': write a share from 0 to 1"),
+        ({"lost": 0.5}, "there is no fault 'lost'"),
+        ({}, "there is no profile of faults ''"),
+    ],
+)
+def test_faults_that_do_not_exist_are_refused_in_the_same_words_from_every_door(
+    parse: Parse, benchmarks: Benchmarks, value: Any, message: str
+) -> None:
+    asked = parse(record(chaos=value))
+    with pytest.raises(RequestError, match=message) as by_json:
+        resolve(asked, benchmarks)
+    flags = Overrides(chaos=asked.chaos or "")
+    with pytest.raises(RequestError) as by_flag:
+        resolve(parse(record()), benchmarks, flags)
+    assert str(by_flag.value) == str(by_json.value)

@@ -28,6 +28,22 @@ def airline(**fields):
 
 
 @pytest.mark.parametrize(
+    ("text", "added", "problem"),
+    [
+        ("http://localhost:9010 on airline", {"chaos": "all"}, "leave chaos out"),
+        ("http://localhost:9010 on airline", {"isolation": True}, "leave isolation out"),
+        ("http://localhost:9010 on airline with lost replies", {"chaos": "network"}, None),
+        ("http://localhost:9010 on airline, does it leak?", {"isolation": True}, None),
+        ("http://localhost:9010 on airline", {"confidence": True}, "leave confidence out"),
+        ("http://localhost:9010 on airline, is it calibrated?", {"confidence": True}, None),
+    ],
+)
+def test_faults_and_probes_are_added_only_where_they_were_asked_for(guarded, text, added, problem):
+    found = guarded(text, agents=[AGENT], selections=airline(), **added)
+    assert [problem in each for each in found] == ([] if problem is None else [True])
+
+
+@pytest.mark.parametrize(
     ("text", "agent"),
     [
         ("try http://localhost:9010 on airline", AGENT),

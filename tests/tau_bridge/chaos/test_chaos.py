@@ -16,7 +16,7 @@ pytestmark = pytest.mark.requirement("test:chaos")
 WRITE, READ = {"id": "1", "name": "pay", "arguments": {"sum": 5}}, {"name": "look", "arguments": {}}
 
 
-@pytest.mark.parametrize("text", [*PROFILES, "lost_reply=0.5,tool_error=0.2"])
+@pytest.mark.parametrize("text", [*PROFILES, "network,tools", "lost_reply=0.5,tool_error=0.2"])
 def test_a_plan_is_written_as_it_is_read(text):
     assert str(parse_chaos(text)) == text
 
@@ -29,6 +29,7 @@ def test_a_family_is_played_only_where_one_of_its_faults_has_a_rate():
     ("text", "message"),
     [
         ("netwrk", "did you mean 'network'"),
+        ("network,tols", "did you mean 'tools'"),
         ("lost_repl=0.5", "did you mean 'lost_reply'"),
         ("delay=2", "write a share from 0 to 1"),
         ("delay=-0.1", "write a share from 0 to 1"),
@@ -51,9 +52,9 @@ def test_the_same_trial_meets_the_same_faults_and_another_seed_meets_others():
     assert {kind for kind, _ in faults(1)} == {None, "lost_reply"}
 
 
-def test_an_opening_in_other_words_keeps_every_sentence():
+async def test_an_opening_in_other_words_keeps_every_sentence():
     said = "My name is Ada Byron. My phone is broken. It does not ring. My user id is ada_7."
-    found = Injector("shop/1", seed=1, rates={"prompt": 1.0}).opening(said)
+    found = await Injector("shop/1", seed=1, rates={"prompt": 1.0}).opening(said)
     assert (
         "My phone is broken. It does not ring. My name is Ada Byron. My user id is ada_7." in found
     )

@@ -57,6 +57,43 @@ PLANS = {
         "agents": [U, V],
         "tasks": [tasks("mock", num_tasks=10)],
     },
+    f"Evaluate {U} on 3 mock tasks with network and tool faults, two trials each": {
+        "agents": [U],
+        "tasks": [tasks("mock", num_tasks=3)],
+        "num_trials": 2,
+        "chaos": "network,tools",
+    },
+    f"Evaluate {U} on two mock tasks under chaos": {
+        "agents": [U],
+        "tasks": [tasks("mock", num_tasks=2)],
+        "chaos": "all",
+    },
+    f"{U} on mock with duplicate messages and reworded prompts": {
+        "agents": [U],
+        "tasks": [tasks("mock")],
+        "chaos": "duplicates,prompts",
+    },
+    f"Evaluate {U} on two mock tasks, inject duplicates and check for leaks between conversations": {
+        "agents": [U],
+        "tasks": [tasks("mock", num_tasks=2)],
+        "chaos": "duplicates",
+        "isolation": True,
+    },
+    "Evaluate team:star5 on two coordination tasks with faults between members": {
+        "agents": ["builtin:team:star5"],
+        "tasks": [tasks("coordination", num_tasks=2)],
+        "chaos": "members",
+    },
+    f"Evaluate {U} on two mock tasks and ask it for its confidence": {
+        "agents": [U],
+        "tasks": [tasks("mock", num_tasks=2)],
+        "confidence": True,
+    },
+    f"Evaluate {U} on two mock tasks with isolation probes": {
+        "agents": [U],
+        "tasks": [tasks("mock", num_tasks=2)],
+        "isolation": True,
+    },
     f"Give me pass^3 for {U} on retail": {
         "agents": [U],
         "tasks": [tasks("retail")],

@@ -27,6 +27,20 @@ def test_where_nothing_failed_there_is_nothing_to_run_again(caller):
     assert row(caller.say("run it again"))["score"] == 1
 
 
+@pytest.mark.requirement("test:chaos")
+def test_faults_are_asked_for_in_words_and_injected_again_by_a_repetition(caller):
+    task = caller.say("Evaluate builtin:writes-twice on mock task update_task_1, inject duplicates")
+    [first] = row(task)["robustness"]
+    assert first["family"] == "duplicates"
+    [again] = row(caller.say("run it again with seed 7"))["robustness"]
+    assert again["family"] == "duplicates"
+    refused = caller.say(
+        """{"participants": {"agent": "builtin:null"}, "config": {"domain": "mock", "chaos": "al"}}"""
+    )
+    assert state(refused) == "rejected"
+    assert "chaos 'al': there is no profile of faults 'al'" in words(refused)
+
+
 def test_other_conversations_and_their_runs_are_not_spoken_of(caller, green):
     task = caller.say("Evaluate builtin:oracle on one mock task")
     stranger = Caller(url=green, context_id="another")

@@ -50,6 +50,7 @@ async function open(number) {
     put(inner, "p", unreadable(problem));
   } else {
     for (const part of [why, repairs, usage, waterfall, conversation, checks, evaluations]) part(inner, trial, number);
+    if (trial.chaos) underFaults(inner, trial);
   }
   if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
