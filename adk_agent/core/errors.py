@@ -34,6 +34,10 @@ class StorageError(GreenroomError):
     """The run directory cannot be written or read."""
 
 
+class NoResultsError(StorageError):
+    """A run has nothing to show: it ended before its first trial, or has only begun."""
+
+
 class DamagedError(StorageError):
     """A file of the run directory has invalid contents, and no newer version wrote it."""
 

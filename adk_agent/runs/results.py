@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from adk_agent.core.errors import StorageError
+from adk_agent.core.errors import NoResultsError
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.jobs import jobs_of
@@ -30,13 +30,14 @@ def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, Evaluatio
 
     Raises:
         RequestError: There is no such run.
-        StorageError: It has no results, or they cannot be read.
+        NoResultsError: It has no results.
+        StorageError: They cannot be read.
     """
     status = read_status(results_dir, run_id)
     directory = results_dir / run_id
     if not any((directory / name).exists() for name in (MANIFEST, TRIALS)):
         why = f": {status.problem}" if status.problem else ""
-        raise StorageError(
+        raise NoResultsError(
             f"run {run_id} has no results: it is {status.state}, and nothing was played{why}"
         )
     written = load_report(results_dir, run_id) if (directory / REPORT).exists() else None

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from adk_agent.core.errors import GreenroomError, RequestError
+from adk_agent.core.errors import GreenroomError, NoResultsError, RequestError
 from adk_agent.core.redaction import ModelRedactor
 from adk_agent.present.page.writing import page_text
 from adk_agent.runs.store import MANIFEST, REPORT, TRIALS
@@ -200,6 +200,7 @@ class _Site:
                 benchmarks=self._benchmarks,
                 secrets=self._secrets,
                 list_address="/",
+                live_address=f"/runs/{run_id}/live",
             )
             known = (state, stats), text
         self._pages[run_id] = known  # the last one used is the last to go
@@ -242,7 +243,7 @@ class _Site:
         if isinstance(error, HTTPException):
             status, text = HTTPStatus(error.status_code), "There is no such page."
         else:
-            missing = isinstance(error, RequestError)
+            missing = isinstance(error, RequestError | NoResultsError)
             status = HTTPStatus.NOT_FOUND if missing else HTTPStatus.INTERNAL_SERVER_ERROR
             text = self._redactor.text(str(error))
         return _shown("problem.html.j2", status=status, title="Not shown", here="", problem=text)

@@ -50,6 +50,8 @@ class RunLine:
     total: int | None = None
     scores: tuple[ScoreLine, ...] = ()
     problem: str | None = None
+    is_copy: bool = False
+    """True for a folder that holds the run of another id."""
     """Why it ended, or cannot be read."""
 
     @property
@@ -116,16 +118,19 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _line_of(directory: Path, status: RunStatus) -> RunLine:
-    progress = status.progress
+    progress, is_copy = status.progress, status.run_id != directory.name
     return RunLine(
-        run_id=status.run_id,
+        run_id=directory.name,
         state=status.state,
         request=status.request,
         started_at=status.started_at,
         done=None if progress is None else progress.done,
         total=None if progress is None else progress.total,
         scores=tuple(_scores(directory, status)),
-        problem=status.problem,
+        problem=f"This folder holds a copy of the run {status.run_id}."
+        if is_copy
+        else status.problem,
+        is_copy=is_copy,
     )
 
 

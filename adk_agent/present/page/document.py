@@ -60,6 +60,8 @@ def render(
     lookup: Lookup,
     *,
     list_address: str | None = None,
+    live_address: str | None = None,
+    goes_on: bool = False,
 ) -> str:
     """Render the page.
 
@@ -69,6 +71,8 @@ def render(
         manifest: What it was begun with; None where that is gone.
         lookup: Tells what components mean.
         list_address: The address of the list of runs; None where the page stands alone.
+        live_address: The address of what goes on in the run now; None where nothing does.
+        goes_on: Whether the run is still played.
     """
     rows = scores(report)
     names = [participant.address for participant in report.plan.participants]
@@ -78,7 +82,8 @@ def render(
         .get_template("report.html.j2")
         .render(
             report=report,
-            end=ending(report),
+            end=ending(report, goes_on=goes_on),
+            state="running" if goes_on else report.status,
             verdicts=verdicts(report, rows, lookup.meaning),
             differences=pair_table(report.pairs) if report.pairs else None,
             difference_lines=pair_lines(report.pairs, stopped_by=report.stopped_by),
@@ -115,6 +120,7 @@ def render(
             recipe=recipe(report, manifest),
             participants=names,
             list_address=list_address,
+            live_address=live_address,
         )
     )
 

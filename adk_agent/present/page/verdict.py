@@ -23,8 +23,10 @@ ENDS = {
 }
 
 
-def ending(report: EvaluationReport) -> str:
-    """Say in a sentence how the run ended."""
+def ending(report: EvaluationReport, *, goes_on: bool = False) -> str:
+    """Say in a sentence how the run ended, or that it goes on."""
+    if goes_on:
+        return f"It goes on: {len(report.trials)} of {report.plan.total_trials} trials have ended."
     if report.stopped_by is None:
         return ENDS[report.status]
     has_failed = any(row.status == "failed" for row in report.trials)

@@ -67,12 +67,14 @@ def page_text(
     benchmarks: Benchmarks,
     secrets: Iterable[SecretStr] = (),
     list_address: str | None = None,
+    live_address: str | None = None,
 ) -> str:
     """Return the page of a run as text. Arguments and errors as of `write_page`.
 
-    `list_address` is where a link back to the list of runs leads; None: there is no such link.
+    `list_address` is where a link back to the list of runs leads, `live_address` where one to what
+    goes on now; None: there is no such link.
     """
-    _, unredacted = results_so_far(results_dir, run_id)
+    status, unredacted = results_so_far(results_dir, run_id)
     redactor = ModelRedactor(secrets)
     report = redactor.model(unredacted)
     directory = results_dir / run_id
@@ -80,7 +82,15 @@ def page_text(
     manifest = redactor.model(load_manifest(results_dir, run_id)) if has_manifest else None
     lookup = Lookup(benchmarks=benchmarks)
     found = _gathered(directory, report, redactor, lookup)
-    return render(report, found, manifest, lookup, list_address=list_address)
+    return render(
+        report,
+        found,
+        manifest,
+        lookup,
+        list_address=list_address,
+        live_address=None if status.has_ended else live_address,
+        goes_on=not status.has_ended,
+    )
 
 
 def _target(out: Path | None, directory: Path) -> Path:

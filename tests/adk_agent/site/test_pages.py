@@ -110,6 +110,35 @@ async def test_a_run_being_written_is_shown_with_its_trials_so_far(tmp_path):
     assert "1 of 1" in text_of(page.text)
 
 
+async def test_a_run_that_goes_on_says_so_and_leads_to_what_goes_on(tmp_path, monkeypatch):
+    keep(tmp_path, "half", [record(row(AGENT, "a")), record(row(AGENT, "b"))], with_report=False)
+    status = json.loads((tmp_path / "half" / "status.json").read_text())
+    (tmp_path / "half" / "status.json").write_text(json.dumps({**status, "state": "running"}))
+    monkeypatch.setattr("adk_agent.runs.tracking._is_locked", lambda _: True)
+    async with client(tmp_path) as site:
+        page = (await site.get("/runs/half")).text
+    assert "It goes on: 2 of 2 trials have ended." in text_of(page)
+    assert 'href="/runs/half/live"' in page
+
+
+async def test_a_copied_folder_is_listed_under_its_own_name(folder):
+    shutil.copytree(folder / "first", folder / "copy")
+    async with client(folder) as site:
+        page = (await site.get("/")).text
+    assert page.count('href="/runs/first"') == 1
+    assert page.count('href="/runs/copy"') == 1
+    assert "holds a copy of the run first" in text_of(page)
+
+
+async def test_a_run_that_ended_before_its_first_trial_is_no_fault_of_the_server(folder):
+    for name in ("manifest.json", "trials.jsonl", "report.json"):
+        (folder / "first" / name).unlink()
+    async with client(folder) as site:
+        answer = await site.get("/runs/first")
+    assert answer.status_code == 404
+    assert "nothing was played" in text_of(answer.text)
+
+
 async def test_what_agents_and_requests_say_is_text(tmp_path):
     keep(tmp_path, "hostile", [record(row(f"http://x.test/{HOSTILE}", "a"))])
     status = json.loads((tmp_path / "hostile" / "status.json").read_text())
