@@ -146,8 +146,14 @@ def _decided(scored: dict[str, Any]) -> list[str]:
     evaluation = scored.get("attribution", {})
     if evaluation.get("status") != "scored":
         return []
-    told = Attribution.model_validate(evaluation["details"]).sentences()
-    return ["", "If the outcome is wrong, decided by:", *(f"  {each}" for each in told), ""]
+    found = Attribution.model_validate(evaluation["details"])
+    told, heading = found.sentences(), "If the outcome is wrong"
+    return [
+        "",
+        f"{heading}:" if found.agent is None else f"{heading}, decided by:",
+        *(f"  {each}" for each in told),
+        "",
+    ]
 
 
 def _no_team(scored: dict[str, Any]) -> list[str]:

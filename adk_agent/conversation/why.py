@@ -191,7 +191,8 @@ def verdict_lines(row: TrialRow) -> list[str]:
     if row.diagnosis is not None:
         lines += [f"- {each}" for each in _evidence(row.diagnosis)]
     if row.attribution is not None:
-        lines += [f"- decided by: {short(each)}" for each in row.attribution.sentences()[:1]]
+        named = "" if row.attribution.agent is None else "decided by: "
+        lines.append(f"- {named}{short(row.attribution.summary())}")
     return lines
 
 

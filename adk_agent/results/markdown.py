@@ -278,7 +278,7 @@ def _not_passed(trials: Sequence[TrialRow]) -> str:
         text += f"\n\n... and {len(rows) - MOST_TRIALS_LISTED} more, in report.json."
     text += "".join(f"\n\n{each}" for each in _formats(rows))
     decided = [
-        f"{_plain(row.label)}: {_plain(row.attribution.sentences()[0])}"
+        f"{_plain(row.label)}: {_plain(row.attribution.summary())}"
         for row in rows[:MOST_TRIALS_LISTED]
         if row.attribution is not None
     ]

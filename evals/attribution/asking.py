@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from evals.attribution.model import Attribution, Candidate, Sign
-from evals.attribution.ranking import LLM_CONFIRMED, LLM_NAMED, ranked, shows_fault
+from evals.attribution.ranking import LLM_CONFIRMED, LLM_NAMED, NO_FAULT, ranked, shows_fault
 from evals.base import EvaluationContext
 from evals.judge.judgment import (
     Prose,
@@ -152,6 +152,7 @@ def combined(
     return Attribution(
         candidates=found,
         weak=weak,
+        reason=NO_FAULT if weak else None,
         confirmed=hinge.would_be_right if found[0] is candidate else None,
         produced_by=produced_by,
     )

@@ -75,6 +75,10 @@ class Attribution(_Part):
         """Return the agent that decided the outcome; None if not attributable."""
         return self.candidates[0].agent if self.candidates and not self.weak else None
 
+    def summary(self) -> str:
+        """Return the first candidate in words, or why nobody can be named and where to look."""
+        return " ".join(self.sentences()[: 2 if self.weak else 1])
+
     def sentences(self) -> tuple[str, ...]:
         """Return the candidates in words, the most likely first, or why there is none."""
         if not self.candidates:

@@ -26,6 +26,8 @@ SHOWS = 2.0
 """The least weight with which a sign shows a fault: less is left of what follows from another."""
 FULL = 0.7
 """The least strength of a sign that others can follow from."""
+NO_FAULT = "no step shows a fault, and some are only likelier than others"
+"""Why nobody is named where candidates are weak."""
 
 
 def attribute(
@@ -62,7 +64,7 @@ def attribute(
     ]
     found_first = ranked(candidates, most)
     weak = not shows_fault(found_first[0])
-    reason = "no step shows a fault, and some are only likelier than others" if weak else None
+    reason = NO_FAULT if weak else None
     return Attribution(candidates=found_first, weak=weak, reason=reason)
 
 
