@@ -112,8 +112,8 @@ def team_row(
         for each in judgements
         if (flags := _FLAGS.validate_python(each.details.get("flags", ())))
     ]
-    calls = sum(graph["agent_calls"] for graph in graphs)
-    reported = calls + sum(graph["not_believed"] for graph in graphs)
+    known = sum(graph["agent_calls"] for graph in graphs)
+    reported = known + sum(graph["not_believed"] for graph in graphs)
     observed = sum(graph["observed"] for graph in graphs)
     labels = by_frequency(label for each in details for label in each["labels"])
     sight: Sight = "complete" if wired and observed == reported else "partial"
@@ -127,7 +127,7 @@ def team_row(
         labels=labels,
         findings=_finding_counts(details),
         agents=max((len(graph["nodes"]) for graph in graphs), default=0),
-        calls=calls,
+        calls=known - sum(graph["self_calls"] for graph in graphs),
         coverage=rounded(observed / reported) if reported else None,
         contradictions=sum(graph["contradictions"] for graph in graphs),
         judged=mean([each.values["overall_score"] for each in scored]),

@@ -69,9 +69,9 @@ def failed_members(team: Interactions) -> tuple[str, ...]:
 
 @memoize
 def _received(team: Interactions) -> tuple[Counter[str], Counter[str]]:
-    """Count the calls of agents that each member received, and those of them that failed."""
-    received = Counter([call.callee for call in team.agent_calls])
-    failed = Counter([call.callee for call in team.agent_calls if call.failed])
+    """Count the calls of others that each member received, and those of them that failed."""
+    received = Counter([call.callee for call in team.calls])
+    failed = Counter([call.callee for call in team.calls if call.failed])
     return received, failed
 
 

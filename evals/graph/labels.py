@@ -22,7 +22,7 @@ three or more, and whose two ends each have two further neighbours or more |
 | `no_progress` | `loop` or `ping_pong`, and half of the calls between agents or more repeat the \
 callee and arguments of an earlier one |
 | `isolated_member` | a member without calls to or from another, in a team of two or more |
-| `failed_member` | a member all of whose calls received failed, one or more |
+| `failed_member` | a member all of whose calls received from others failed, one or more |
 | `silent_failure` | a failed call that was not recovered, whose parent did not fail, and whose \
 caller's own step is visible and did not fail |
 

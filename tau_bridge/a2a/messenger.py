@@ -680,7 +680,8 @@ class Conversation:
         waits = fold.state == INPUT_REQUIRED
         self._open_task_id = fold.task_id if waits else None
         self._known_artifacts = fold.artifact_contents() if waits else {}
-        self._known_usage = fold.usage.places() if waits else fold.usage.of_messages()
+        self._known_usage = fold.usage.places() if waits else {}
+        self._usage_of_messages = fold.usage.of_messages()
         self._usage = fold.usage.total()
         named = {"context_id": self.context_id, "task_id": fold.task_id, "state": fold.state}
         attributes.update({key: value for key, value in named.items() if value})

@@ -133,8 +133,9 @@ def _team(
     agents = _agents(seen)
     connections = _connections(seen.edges)
     kept = agents[:MOST_DRAWN]
-    calls = sum(each.calls for each in connections if each.caller != ASSESSOR)
-    reported = sum(each.reported for each in connections if each.caller != ASSESSOR)
+    between = [each for each in connections if each.caller not in (ASSESSOR, each.callee)]
+    calls = sum(each.calls for each in between)
+    reported = sum(each.reported for each in between)
     members = len([agent for agent in agents if not agent.assessor])
     weak = [f"{agent.name} ({agent.weak})" for agent in agents if agent.weak][:MOST_DRAWN]
     summary = (

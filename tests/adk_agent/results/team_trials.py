@@ -20,6 +20,7 @@ def graph(*labels, nodes=("a", "b", "c"), calls=4, observed=4, not_believed=0, f
             "graph": {
                 "nodes": list(nodes),
                 "agent_calls": calls,
+                "self_calls": 0,
                 "observed": observed,
                 "not_believed": not_believed,
                 "contradictions": not_believed,

@@ -7,6 +7,8 @@ import pytest
 from google.adk.a2a.utils.agent_to_a2a import to_a2a
 from google.adk.agents import LlmAgent
 from google.genai import types
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from evals.trace import (
     REPORTED_COMPLETION_TOKENS,
@@ -18,7 +20,7 @@ from evals.trace import (
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.errors import AgentFailedError
 from tau_bridge.recorder import TraceRecorder
-from tests.fakes import scripted_agent, serve
+from tests.fakes import raw_agent, scripted_agent, serve
 from tests.fakes.adk_model import ScriptedModel
 
 USAGE = {"usage": {"prompt_tokens": 90, "completion_tokens": 30, "cost": 0.25}}
@@ -137,3 +139,30 @@ async def test_an_agent_of_google_adk_reports_each_call_of_its_model(
     assert first.total_tokens == 120
     assert second.total_tokens == 2 * 120
     assert second.additional_attributes[REPORTED_USAGE] == "prompt_token_count"
+
+
+async def test_a_history_that_grows_over_several_tasks_counts_each_message_once(
+    recorder: TraceRecorder,
+) -> None:
+    said: list[dict[str, Any]] = []
+
+    async def answer(request: Request) -> JSONResponse:
+        asked = await request.json()
+        number = len(said) + 1
+        made = {
+            "messageId": f"m{number}",
+            "role": "ROLE_AGENT",
+            "parts": [{"text": "hi"}],
+            "metadata": {"usage": {"total_tokens": 100 * number}},
+        }
+        status = {"state": "TASK_STATE_COMPLETED", "message": made}
+        task = {"id": f"t{number}", "contextId": "c", "status": status, "history": list(said)}
+        said.append(made)
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": {"task": task}})
+
+    messenger = Messenger(apps={URL: raw_agent(answer, streaming=False)})
+    conversation = messenger.conversation(URL, recorder=recorder)
+    for text in "abcd":
+        await conversation.send(text)
+    await messenger.aclose()
+    assert [step.total_tokens for step in recorder.trace().steps] == [100, 200, 300, 400]
