@@ -156,7 +156,7 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = None
-    if _LINE_ENDS.search(text):
+    if _LINE_ENDS.search(text) or text.isspace():
         style = '"'  # the only style that escapes them
     elif "\n" in text:
         style = "|"

@@ -3,7 +3,7 @@
 import textwrap
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tau_bridge.recordings import KnownCall
@@ -41,6 +41,7 @@ def read(text):
 
 
 @given(TEXTS, TEXTS)
+@example("\n", "0")
 def test_any_text_is_read_back_as_it_was(prompt, note):
     value = read(written(task(prompt=prompt, comments=[note]), notes=[note]))
     assert value["tasks"][0]["prompt"] == replace_surrogates(prompt)
