@@ -50,9 +50,9 @@ class RunLine:
     total: int | None = None
     scores: tuple[ScoreLine, ...] = ()
     problem: str | None = None
+    """Why it ended, or cannot be read."""
     is_copy: bool = False
     """True for a folder that holds the run of another id."""
-    """Why it ended, or cannot be read."""
 
     @property
     def is_running(self) -> bool:

@@ -245,7 +245,7 @@ def _silent_failure(measured: _Measured) -> Finding:
 def _failed_member(measured: _Measured) -> Finding:
     agents = failed_members(measured.team)
     failed = set(agents)
-    steps = [call for call in measured.team.agent_calls if call.callee in failed]
+    steps = [call for call in measured.team.calls if call.callee in failed]
     return _finding(
         "failed_member",
         f"Every call to {_names(agents)} failed ({len(steps)} in all).",

@@ -166,6 +166,13 @@ def test_flow_and_failures_are_found_with_the_steps_that_show_them():
     assert failing["failed_member"].step_ids == ("2",)
 
 
+def test_a_call_to_oneself_is_no_evidence_of_a_failed_member():
+    failed = findings("ab", call("bc", error="x"), "cc")["failed_member"]
+    assert failed.step_ids == ("2",)
+    assert failed.statement == "Every call to c failed (1 in all)."
+    assert "failed_member" not in findings("ab", "bc", call("cc", error="x"))
+
+
 def test_evidence_is_bounded_and_says_how_much_there_is():
     many = findings(*(call(("lead", f"w{number:02}")) for number in range(30)))
     hub = many["over_centralized"]
