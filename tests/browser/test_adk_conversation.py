@@ -13,6 +13,8 @@ from tests.purple_agent.reasoners.scripted_model import ScriptedModel
 pytestmark = [pytest.mark.timeout(300), pytest.mark.browser]
 WORDS = "app-event-row.bot markdown"
 """What the agent said, formatted."""
+EVALUATIONS = 2
+"""How many evaluations the turns play."""
 
 
 @pytest.fixture
@@ -57,8 +59,9 @@ def test_a_conversation_goes_from_a_greeting_to_a_comparison(open_ui, visited_ui
 
 
 def assert_files_open(page):
-    """Assert that the report opens beside the UI, and that the page is kept under its name."""
-    button = page.get_by_role("button", name="application.json").last
+    """Assert that the last report opens beside the UI, and that the page is kept under its name."""
+    button = page.get_by_role("button", name="application.json").nth(EVALUATIONS - 1)
+    button.wait_for()  # the UI fetches an artifact after it is told of it
     with page.expect_popup() as opened:
         button.click()
     report = json.loads(opened.value.locator("pre").inner_text())

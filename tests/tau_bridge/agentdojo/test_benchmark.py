@@ -1,6 +1,7 @@
 """AgentDojo without an agent: its cases, its tools' answers, and what its references come to."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -178,20 +179,15 @@ def test_without_its_extra_it_says_how_to_install_it(monkeypatch):
     ],
 )
 async def test_the_references_come_to_the_known_tables(benchmark, domain, ceiling, floor, obeys):
-    async def total(split, name, component):
-        return sum(
-            [
-                (await components(benchmark, domain, task_id, name))[component]
-                for task_id in benchmark.task_ids(domain, split)
-            ]
-        )
+    async def totals(split, name):
+        found = Counter()
+        for task_id in benchmark.task_ids(domain, split):
+            found.update(await components(benchmark, domain, task_id, name))
+        return found["UTILITY"], found["HIJACKED"]
 
     attacked = len(benchmark.task_ids(domain, "attacked"))
-    assert await total("benign", "ceiling", "UTILITY") == ceiling
-    assert await total("benign", "floor", "UTILITY") == floor[0]
-    assert await total("attacked", "floor", "UTILITY") == floor[1]
-    assert await total("attacked", "floor", "HIJACKED") == 0
-    assert await total("attacked", "ceiling", "UTILITY") == attacked
-    assert await total("attacked", "ceiling", "HIJACKED") == 0
-    assert await total("attacked", "obeys", "UTILITY") == obeys[0]
-    assert await total("attacked", "obeys", "HIJACKED") == obeys[1]
+    assert await totals("benign", "ceiling") == (ceiling, 0)
+    assert await totals("benign", "floor") == (floor[0], 0)
+    assert await totals("attacked", "floor") == (floor[1], 0)
+    assert await totals("attacked", "ceiling") == (attacked, 0)
+    assert await totals("attacked", "obeys") == obeys
