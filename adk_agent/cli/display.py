@@ -32,6 +32,7 @@ from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.robustness_text import robustness_lines
 from adk_agent.results.summary import OverallRow, SummaryRow
+from adk_agent.results.tables import Table as TextTable
 from adk_agent.results.tables import (
     data_lines,
     doubt,
@@ -50,6 +51,7 @@ from adk_agent.results.users import user_lines
 PLAIN_WIDTH = 124
 """Width without a terminal, which fits an address and all columns of scores on one line."""
 TEAM_WIDTH = 110
+LEAST_AGENT_WIDTH = 14
 MOST_LEAKS_SHOWN = 2
 """Leaks of an agent that the terminal quotes; the page and the report have more."""
 WORDS = frozenset(
@@ -205,15 +207,25 @@ class Display:
         width: int = PLAIN_WIDTH,
     ) -> None:
         # On a narrow terminal, lines between the columns would make the cells wrap.
+        width = min(width, self._console.width)
         lines = HEAVY_HEAD if self._console.width >= TEAM_WIDTH else None
+        gap = 1 if lines is None else 3
+        header, rows = _fitting((tuple(header), list(map(tuple, rows))), width, gap=gap)
         title = escape(escape_controls(title))
-        table = Table(box=lines, pad_edge=lines is not None, title=title, title_justify="left")
+        table = Table(
+            box=lines,
+            pad_edge=lines is not None,
+            collapse_padding=lines is None,
+            title=title,
+            title_justify="left",
+        )
         for name in header:
             justify: JustifyMethod = "left" if name in WORDS else "right"
-            table.add_column(name, justify=justify, overflow="fold")
+            least = LEAST_AGENT_WIDTH if name == "agent" else None
+            table.add_column(name, justify=justify, overflow="fold", min_width=least)
         for row in rows:
             table.add_row(*(escape(escape_controls(cell)) for cell in row))
-        self._console.print(table, width=min(width, self._console.width))
+        self._console.print(table, width=width)
 
     def _line(self, text: str, *, style: str | None = None, whole: bool = False) -> None:
         """Print a text: at a terminal broken between words, elsewhere and if `whole` on one line."""
@@ -228,6 +240,18 @@ def _broken(line: str, width: int) -> str:
     return textwrap.fill(
         line, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
     )
+
+
+def _fitting(table: TextTable, width: int, *, gap: int) -> TextTable:
+    """Leave out pass^k between the first and the last where there is no room, the last first."""
+    header, rows = table
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    widths[0] = min(widths[0], LEAST_AGENT_WIDTH)
+    spare = [at for at, name in enumerate(header) if name.startswith("pass^")][1:-1]
+    kept = list(range(len(header)))
+    while spare and sum(widths[at] + gap for at in kept) > width:
+        kept.remove(spare.pop())
+    return tuple(header[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
 
 
 def _without_second(cells: Sequence[str]) -> tuple[str, ...]:

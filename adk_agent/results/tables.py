@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +21,8 @@ _EMPTY_AT_TIMES = frozenset(
     | {"user, judge tokens", "user, judge cost"}
 )
 """Columns that are left out where no row has a value."""
+_PASS_HAT = re.compile(r"pass\^(\d+)")
+_ALL_SHOWN_TO = 4
 OVERALL = "overall"
 """The domain's name in a row over all domains."""
 
@@ -151,8 +154,12 @@ def _by_headlines(row: SummaryRow | OverallRow) -> bool:
 
 
 def without_the_usual(table: Table) -> Table:
-    """Leave out columns without news: no faults, one trial per task, all scored."""
+    """Leave out columns without news: no faults, one trial per task, all scored.
+
+    Of more than four pass^k, those of powers of two and the last stay.
+    """
     header, rows = table
+    ks = [int(found[1]) for name in header if (found := _PASS_HAT.fullmatch(name))]
     columns = list(zip(*rows, strict=True)) if rows else []
     by_name = dict(zip(header, columns, strict=True)) if rows else {}
     usual = {
@@ -163,6 +170,8 @@ def without_the_usual(table: Table) -> Table:
         or (name == "scored" and _is_the_rest(column, by_name))
         or (name in _EMPTY_AT_TIMES and set(column) == {NONE})
     }
+    if ks and ks[-1] > _ALL_SHOWN_TO:
+        usual |= {f"pass^{k}" for k in ks[:-1] if k & (k - 1)}
     kept = [place for place, name in enumerate(header) if name not in usual]
     return tuple(header[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
 
