@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import SecretStr
 
@@ -18,7 +18,7 @@ from adk_agent.core.answer_cache import AnswerCache
 from adk_agent.core.errors import PreflightError, StorageError
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import embedding_spec, judge_spec, user_spec
-from adk_agent.core.settings import Settings, variables
+from adk_agent.core.settings import DEFAULT_OTLP_GRACE_S, Settings, variables
 from adk_agent.core.versions import versions
 from adk_agent.play.budget import NO_BUDGET, Budget
 from adk_agent.play.evaluation import EvaluationDeps
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,7 @@ class Assembly:
     """
 
     settings: Settings
-    timeout_s: float = 300.0
+    timeout_s: float = MessengerLimits.timeout_s
     credentials: Mapping[str, Credentials] = field(default_factory=dict)
     apps: Mapping[str, ASGIApp] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
@@ -159,7 +160,26 @@ class Assembly:
             config=self.config,
             budget=self.budget,
             receive_spans=self._span_reception.run,
+            flags=self._flags(),
         )
+
+    def _flags(self) -> tuple[str, ...]:
+        """Return the flags that play like this; those that name models are kept beside them."""
+        settings = self.settings
+        changed = {
+            "--timeout": _unless(self.timeout_s, MessengerLimits.timeout_s),
+            "--executor": _unless(self.executor, "local"),
+            "--stop-when": None if self.stop_rule is None else self.stop_rule.text,
+            "--max-cost": self.budget.max_cost,
+            "--max-tokens": self.budget.max_tokens,
+            "--otlp-port": settings.otlp_port,
+            "--otlp-grace": _unless(settings.otlp_grace_s, DEFAULT_OTLP_GRACE_S),
+        }
+        words = ["--offline"] if settings.offline else []
+        for flag, value in changed.items():
+            if value is not None:
+                words += [flag, f"{value:.15g}" if isinstance(value, float) else str(value)]
+        return tuple(words)
 
     def _credentials(self) -> dict[str, Credentials]:
         """Return what agents are sent, by address: registered agents, and the given ones.
@@ -300,3 +320,7 @@ class Assembly:
 def new_run_id(clock: Clock) -> str:
     """Return a run id that sorts by time: `20261121-074500-1f2e3d`."""
     return f"{clock.now():%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+def _unless(value: T, usual: T) -> T | None:
+    return None if value == usual else value

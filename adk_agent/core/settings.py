@@ -18,6 +18,7 @@ from tau_bridge.data_sets.store import DATA_DIR_VARIABLE
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4o-mini"
 DEFAULT_RESULTS_DIR = Path("results")
+DEFAULT_OTLP_GRACE_S = 6.0
 
 
 def keep_litellm_offline() -> None:
@@ -95,7 +96,11 @@ class Settings(BaseSettings):
     otlp_port: int | None = Field(None, ge=1, le=65_535, validation_alias="GREENROOM_OTLP_PORT")
     """The port of 127.0.0.1 on which spans of the agents are received. As `--otlp-port`."""
     otlp_grace_s: float = Field(
-        6.0, ge=0, le=600, allow_inf_nan=False, validation_alias="GREENROOM_OTLP_GRACE_S"
+        DEFAULT_OTLP_GRACE_S,
+        ge=0,
+        le=600,
+        allow_inf_nan=False,
+        validation_alias="GREENROOM_OTLP_GRACE_S",
     )
     """Seconds that a trial waits for spans after its end: exporters of batches send every five. As
     `--otlp-grace`."""

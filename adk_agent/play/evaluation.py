@@ -99,6 +99,8 @@ class EvaluationDeps(PlayDeps):
     """The configuration file that says what is evaluated; the run keeps a copy."""
     receive_spans: ReceiveSpans = contextlib.nullcontext
     """Opens a run's share of what agents send over OTLP; None where nothing is received."""
+    flags: tuple[str, ...] = ()
+    """The flags of the command line that play like this, but for those that name models."""
     require_credentials: RequireCredentials = lambda _: None
     """Raises if the credentials of an agent at one of the addresses cannot be read."""
 
@@ -132,6 +134,7 @@ async def evaluate(
         models=deps.models.labels(plan, needs_of(plan, deps.benchmarks)),
         user=deps.models.user_condition(plan, needs_of(plan, deps.benchmarks)),
         model_names=dict(deps.models.names),
+        flags=deps.flags,
         config=None if deps.config is None else str(deps.config.path.absolute()),
     )
     return await _tracked(manifest, deps, on_progress)

@@ -79,6 +79,9 @@ class RunManifest(BaseModel):
     """The user's model and how it is called; None in runs of versions that did not record it."""
     model_names: dict[str, str] = {}
     """The settings that name language models, with their values, as flags or a file gave them."""
+    flags: tuple[str, ...] = ()
+    """The flags of `greenroom run` that play like this run, beside its plan and its models; empty
+    in runs of versions that did not record them."""
     config: str | None = None
     """The path of the configuration file that the run was started from."""
     prompts: dict[str, str] = {}

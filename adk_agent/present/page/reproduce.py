@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ def recipe(report: EvaluationReport, manifest: RunManifest | None) -> Recipe:
     tasks = sum(len(planned.task_ids) for planned in plan.tasks)
     return Recipe(
         request=report.request,
-        command=_command(plan, tasks),
+        command=_command(plan, tasks, manifest),
         versions=tuple(sorted(report.versions.items())),
         data=tuple((name, each.source, each.revision) for name, each in sorted(origins.items())),
         seeds=tuple(seeds),
@@ -45,14 +46,20 @@ def recipe(report: EvaluationReport, manifest: RunManifest | None) -> Recipe:
     )
 
 
-def _command(plan: EvaluationPlan, tasks: int) -> str:
+def _command(plan: EvaluationPlan, tasks: int, manifest: RunManifest | None) -> str:
     """Return the command that plays a plan again, or why there is none."""
     code = [each.address for each in plan.participants if each.address.startswith(PYTHON_PREFIX)]
     if code:
         return f"({', '.join(code)}: code of a Python program; greenroom.evaluate plays it again)"
     if tasks > MOST_TASKS_IN_COMMAND:
         return f"(too long for this page: {tasks:,} tasks; the plan stands in manifest.json)"
-    return equivalent_command(plan)
+    if manifest is None:
+        return equivalent_command(plan)
+    flags = list(manifest.flags)
+    if "--offline" not in flags:  # models that the environment names are not called then
+        for name, model in manifest.model_names.items():
+            flags += [f"--{name.replace('_', '-')}", model]
+    return f"{equivalent_command(plan)} {shlex.join(flags)}".rstrip()
 
 
 def _facts(report: EvaluationReport) -> list[tuple[str, str]]:

@@ -1,7 +1,11 @@
 """`greenroom view`: where the page goes, when it is opened, what it hides, and what is refused."""
 
+import html
 import json
+import re
+import shlex
 import signal
+import socket
 import subprocess
 import webbrowser
 
@@ -107,3 +111,39 @@ def test_all_runs_are_served_until_ctrl_c(tmp_path, command):
             process.kill()
     assert process.returncode == 130
     assert "Traceback" not in complaint
+
+
+def test_the_command_on_the_page_plays_with_the_same_limits_and_models(tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    flags = [
+        *("--offline", "--timeout", "12.5", "--stop-when", "failed > 3", "--max-tokens", "5000"),
+        *("--otlp-port", str(port), "--otlp-grace", "0"),
+    ]
+    plain = ["run", "--agent", "null", "--domain", "mock", "--num-tasks", "1"]
+    for name, given in (("one", flags), ("two", [])):
+        assert main([*plain, *given, "--results-dir", str(tmp_path / name)]) == 0
+    one, two = (shown_command(tmp_path / name) for name in ("one", "two"))
+    assert one[-len(flags) :] == flags
+    assert one[: -len(flags)] == two
+    assert main([*one[1:], "--results-dir", str(tmp_path / "again")]) == 0
+    assert shown_command(tmp_path / "again") == one
+
+
+def test_the_command_on_the_page_names_the_models_that_were_named(tmp_path):
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a"))])
+    path = folder / RUN / "manifest.json"
+    kept = {**json.loads(path.read_text()), "model_names": {"judge_model": "some/judge"}}
+    path.write_text(json.dumps(kept))
+    assert shown_command(folder)[-2:] == ["--judge-model", "some/judge"]
+    path.write_text(json.dumps({**kept, "flags": ["--offline"]}))
+    assert shown_command(folder)[-1] == "--offline"
+
+
+def shown_command(results_dir):
+    """The words of the command that the page of the only run shows."""
+    assert main(["view", "--results-dir", str(results_dir), "--no-open"]) == 0
+    [page] = results_dir.glob("*/report.html")
+    found = re.search(r'<pre class="command"[^>]*>(.*?)</pre>', page.read_text(), re.DOTALL)
+    return shlex.split(html.unescape(found[1]))
