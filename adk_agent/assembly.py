@@ -318,8 +318,12 @@ class Assembly:
 
 
 def new_run_id(clock: Clock) -> str:
-    """Return a run id that sorts by time: `20261121-074500-1f2e3d`."""
-    return f"{clock.now():%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"
+    """Return a run id that sorts by time: `20261121-074500-1f2e3d`.
+
+    The last part begins with the fraction of the second, in 4096ths, and ends with chance.
+    """
+    now = clock.now()
+    return f"{now:%Y%m%d-%H%M%S}-{now.microsecond * 4096 // 1_000_000:03x}{uuid.uuid4().hex[:3]}"
 
 
 def _unless(value: T, usual: T) -> T | None:

@@ -51,12 +51,13 @@ def history(runs: Sequence[RunLine], *, words: str = "") -> list[Series]:
     """Return the series of all agents, those with the most runs first.
 
     Args:
-        runs: All runs.
+        runs: All runs; copies of others are left out.
         words: Each stands in the agent or the domain.
     """
     wanted = words.casefold().split()
     found: dict[tuple[str, str, str], list[tuple[RunLine, ScoreLine]]] = defaultdict(list)
-    for run in sorted(runs, key=lambda each: (each.started_at, each.run_id)):
+    originals = [run for run in runs if not run.is_copy]
+    for run in sorted(originals, key=lambda each: (each.started_at, each.run_id)):
         for score in run.scores:
             text = f"{score.agent} {score.domain} {score.figure}".casefold()
             if score.value is not None and all(word in text for word in wanted):

@@ -172,12 +172,21 @@ async def test_scores_over_time_have_a_picture_and_a_table(folder):
     assert "http://other.test" not in page
 
 
+async def test_a_copied_folder_counts_once_in_scores_over_time(folder):
+    shutil.copytree(folder / "first", folder / "copy")
+    async with client(folder) as site:
+        page = (await site.get("/history", params={"q": "x.test"})).text
+    assert page.count("<circle") == 2
+    assert order_of(page, "first", "second", "copy") == ["second", "first"]
+
+
 @pytest.mark.requirement("use:runs")
 async def test_two_runs_side_by_side_show_what_was_gained_and_lost(folder):
     async with client(folder) as site:
         answer = await site.get("/compare", params={"first": "first", "second": "second"})
     said = text_of(answer.text)
     assert answer.status_code == 200
+    assert "+0.000 not significant pass^1 0.500 before, 0.500 after" in said
     assert "1 task gained, 1 lost" in said
     assert "▲ gained" in said
     assert "▼ lost" in said
