@@ -46,14 +46,17 @@ def no_answer(log: Log) -> Iterator[Found]:
             reason=f"{turn.agent} {how}{again}.",
             excerpt=None if turn.error is None else excerpt_of(turn.error),
         )
+    for at, turn in enumerate(log.turns):
+        if turn.kind == "message" and not turn.text.strip() and not turn.plan:
+            yield Found(at=at, strength=1.0, reason=f"{turn.agent} says nothing.")
 
 
 def declined(log: Log) -> Iterator[Found]:
     """Find replies that decline, or say that nothing is known."""
     for at, turn in enumerate(log.turns):
-        if not turn.is_reply:
-            continue
-        line = refusal_in(turn.text) or next(filter(INABILITY.search, own_lines(log, at)), None)
+        line = refusal_in(turn.text) if turn.is_own and turn.kind != "request" else None
+        if turn.is_reply:
+            line = line or next(filter(INABILITY.search, own_lines(log, at)), None)
         if line is not None:
             # Who has values to give declined only a part; an answer to the user without its parts
             # says so because somebody else did not deliver.
