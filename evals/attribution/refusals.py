@@ -22,7 +22,20 @@ _SHORT = re.compile(
     r"no (?:access|records?|data|information|idea|permission|results?|entry|comment)|pass|"
     r"(?:do|does|did|have|has|am|is|are)(?:n['’]t| not) (?:know|have|been able|aware|in a position|"
     r"do that|able|help|do this|answer|provide)|ask (?:somebody|someone) else|no longer able|"
+    r"nothing (?:for you|on|to (?:give|offer|report|say|share))|(?:un|not )(?:reachable|responding)|"
+    r"(?:does|did) not (?:respond|answer|open|load)|closed|quota|offline|down|"
     r"try again later|timed? ?out|failed|error)\b",
+    re.IGNORECASE,
+)
+# The same in German, Spanish and French.
+_ELSEWHERE = re.compile(
+    r"\b(?:leider|kann (?:ich |das |dazu )*nicht|wei(?:ß|ss) (?:ich )?nicht|keine?n? (?:\w+ )?"
+    r"(?:angaben?|antwort|auskunft|daten|informationen|unterlagen|zugang|zugriff|eintr(?:ag|äge))|"
+    r"liegt? (?:mir |uns )?nicht vor|nicht (?:bekannt|erreichbar|m(?:ö|oe)glich|verf(?:ü|ue)gbar|"
+    r"zust(?:ä|ae)ndig|befugt|gefunden)|lo siento|no (?:puedo|podemos|pude|tengo|tenemos|dispongo|"
+    r"consta|s[ée]|hay|responde|encuentro|es posible|est[áa] disponible)|desconozco|imposible|"
+    r"d[ée]sol[ée]e?|ne (?:peux|puis|dispose|sais|suis) pas|n['’]ai (?:pas|aucune?)|aucune? "
+    r"(?:donn[ée]e|information|acc[èe]s|r[ée]ponse)|impossible|indisponible)\b",
     re.IGNORECASE,
 )
 _NEGATIVE = re.compile(
@@ -32,6 +45,8 @@ _NEGATIVE = re.compile(
 )
 _STATES = ("status", "state", "code", "type", "outcome")
 _DIGITS = re.compile(r"\d")
+# The number of an error of HTTP before its name.
+_HTTP_STATUS = re.compile(r"\b[45]\d\d(?= [A-Z])")
 SHORT_WORDS = 30
 """Words up to which a reply that holds no figure is short."""
 
@@ -41,9 +56,9 @@ def refusal_in(text: str) -> str | None:
     plain = text.strip()
     if plain.startswith("{"):
         return _of_json(plain)
-    if len(plain.split()) > SHORT_WORDS or _DIGITS.search(plain):
+    if len(plain.split()) > SHORT_WORDS or _DIGITS.search(_HTTP_STATUS.sub(" ", plain)):
         return None
-    return plain if INABILITY.search(plain) or _SHORT.search(plain) else None
+    return plain if any(each.search(plain) for each in (INABILITY, _SHORT, _ELSEWHERE)) else None
 
 
 def _of_json(text: str) -> str | None:
