@@ -28,11 +28,19 @@ MOST_OTHER_WORDS = 8
 # A name: words with a capital letter, inside a sentence.
 _NAME = re.compile(r"(?<=[\w,;'’)] )[A-Z][a-z]\w+(?:[ -][A-Z][a-z]\w+)*")
 _CODE = re.compile(r"```|\bdef \w+\(|\breturn \w|[{;]\s*\n")
+_ASKS_FIGURE = re.compile(r"\b(?:how (?:many|much|old|long|far|high)|numbers?)\b", re.IGNORECASE)
 _ASKS_NAME = re.compile(r"\b(?:who|whom|whose|where|when|at which|names?)\b", re.IGNORECASE)
 MOST_WORDS = 40
 """Wrong words of an answer whose first speaker is looked for."""
 MOST_INPUTS = 10
 """With more figures at hand nearly everything can be calculated."""
+# A request that names the steps of a calculation.
+_CALCULATES = re.compile(
+    r"\b(?:add|adding|plus|minus|less|subtract|take off|sum of|times|multipl(?:y|ied)|divided?|"
+    r"addier\w*|abz(?:ü|ue)glich|weniger|mal|geteilt|sumar?|suma|menos|multiplica\w*|dividi\w*|"
+    r"moins|fois|divis[ée]\w*)\b",
+    re.IGNORECASE,
+)
 LEAST_WORDS = 5
 """Words from which on a reply says what it is about."""
 OFFERED = 2
@@ -119,24 +127,39 @@ def underived(log: Log) -> Iterator[Found]:
 
     Neither from those of a request that hands over nothing but figures.
     """
+    wrong = numbers_in(log.answer or "") if log.expected is not None else []
     for at, turn in _replies(log):
         heard = [number for text in turn.heard for number in numbers_in(text)]
         rows = [value for _, value in named_values(turn.asked) if numbers_in(value)]
         if _CODE.search(turn.asked):
             continue  # what a program gives, it takes more than arithmetic to tell
-        handed = len(rows) > 1 or (heard and len(heard) <= 2 * len(turn.heard))
+        handed = (
+            len(rows) > 1
+            or (heard and len(heard) <= 2 * len(turn.heard))
+            or _asks_to_calculate(turn.asked)
+        )
         given = [*heard, *numbers_in(turn.asked)]
         own = [number for number in numbers_in(turn.text) if number not in given]
         if own and len(given) > 1 and len(given) + len(own) <= MOST_INPUTS:
             *others, last = own
             if not is_calculated(last, [*given, *others]):
+                is_wrong = last in wrong and not _holds(log.expected or "", f"{last:g}")
                 yield Found(
                     at=at,
-                    strength=1.0 if handed else 0.4,
+                    strength=1.0 if handed or is_wrong else 0.4,
                     reason=f"{turn.agent} gives {last:g}, which does not follow from what it was "
                     "told.",
                     excerpt=excerpt_of(turn.text),
                 )
+
+
+def _asks_to_calculate(asked: str) -> bool:
+    """Tell whether a request names a calculation whose result is not in it yet."""
+    given = numbers_in(asked)
+    solved = any(
+        is_calculated(number, [*given[:at], *given[at + 1 :]]) for at, number in enumerate(given)
+    )
+    return not solved and _CALCULATES.search(asked) is not None
 
 
 def astray(log: Log) -> Iterator[Found]:
@@ -181,7 +204,9 @@ def _shares_word(turn: Turn) -> bool:
         - STOP_WORDS
         for text in (turn.asked, turn.text)
     )
-    return not asked or bool(asked & said) or len(words_of(turn.text)) < LEAST_WORDS
+    if not asked or asked & said or len(words_of(turn.text)) < LEAST_WORDS:
+        return True
+    return bool(_ASKS_FIGURE.search(turn.asked) and numbers_in(turn.text))
 
 
 def _strange_names(log: Log, turn: Turn) -> list[str]:

@@ -16,6 +16,7 @@ Cue = Literal[
     "lost_value",
     "astray",
     "unfounded",
+    "unasked",
     "wrong_value",
     "departure",
     "first_result",

@@ -15,6 +15,7 @@ FOLLOWS: Mapping[Cue, frozenset[Cue]] = {
     "declined": frozenset(("no_answer", "declined")),
     "unfounded": frozenset(("contradicts", "no_answer", "declined", "unfounded")),
     "wrong_value": frozenset(("contradicts", "no_answer", "declined", "unfounded", "wrong_value")),
+    "unasked": frozenset(("no_answer", "declined", "unasked")),
     "lost_value": frozenset(("no_answer", "declined", "lost_value")),
 }
 """Signs that also follow from another before them: what is calculated from a wrong value is wrong."""

@@ -14,6 +14,9 @@ MAX_CHARS = 20_000
 MAX_NUMBERS = 120
 """With more numbers at hand nearly everything can be calculated, so nothing is told from it."""
 
+MOST_TERMS = 8
+"""Numbers up to which all their sums and differences are looked at."""
+
 _NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?(?!\w|-\w)")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 # What prose marks as a value: bold, quoted, capitalised words, and numbers.
@@ -147,6 +150,8 @@ def is_calculated(number: float, given: Sequence[float]) -> bool:
     """Tell whether a number is a given one or their sum, or follows from two or three of them."""
     if any(_is_near(abs(number), abs(each)) for each in (*given, sum(given))):
         return True
+    if len(given) <= MOST_TERMS and any(_is_near(abs(number), abs(s)) for s in _signed_sums(given)):
+        return True
     pairs = [
         each
         for at, a in enumerate(given)
@@ -157,6 +162,14 @@ def is_calculated(number: float, given: Sequence[float]) -> bool:
         each for pair in pairs for c in given for each in (pair - c, pair + c, *_quotient(pair, c))
     )
     return any(_is_near(abs(number), abs(each)) for each in (*pairs, *third))
+
+
+def _signed_sums(terms: Sequence[float]) -> list[float]:
+    """Return what adding or subtracting all numbers, in any combination, comes to."""
+    sums = [0.0]
+    for term in terms:
+        sums = [each + sign * term for each in sums for sign in (1, -1)]
+    return sums
 
 
 def _shares(a: float, b: float) -> tuple[float, ...]:

@@ -1,0 +1,72 @@
+"""A cue from what a reply adds to what it was asked for. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
+from evals.attribution.turns import Log
+from evals.attribution.values import MAX_CHARS, numbers_in, words_of
+
+# Words with which something is added, in English, German, Spanish and French.
+_ADDS = re.compile(
+    r"\b(?:also|extra|additional(?:ly)?|in addition|on top|as well|plus|includ(?:es?|ing)|"
+    r"count(?:ed|ing) in|factor(?:ed|ing) in|added|surcharge|allowance|reserved?|contingency|besides|"
+    r"zus(?:ä|ae)tzlich\w*|zuz(?:ü|ue)glich|inklusive|inkl|enthalten|eingerechnet|au(?:ß|ss)erdem|"
+    r"incluye\w*|incluid[oa]s?|adicional(?:es)?|adem[áa]s|extras?|"
+    r"inclus(?:e|es)?|compris(?:e|es)?|suppl[ée]mentaires?|en plus|y compris)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"(?<=[.!?;}])\s+|[()\n]|\s[-–—]\s")
+RARE = 1 / 3
+"""Share of the turns up to which an addition is out of the ordinary."""
+STEM = 4
+"""Letters by which words are the same."""
+
+
+def unasked(log: Log) -> Iterator[Found]:
+    """Find turns that add a figure for something of which nobody had spoken, unlike most turns."""
+    known: set[str] = set()
+    found: list[Found] = []
+    own = 0
+    for at, turn in enumerate(log.turns):
+        if turn.is_own and turn.kind != "request":
+            own += 1
+            added = _addition(turn.text, known)
+            if added is not None:
+                clause, strange = added
+                found.append(
+                    Found(
+                        at=at,
+                        strength=1.0,
+                        reason=f"{turn.agent} adds something of which nobody had spoken "
+                        f"({', '.join(strange[:3])}).",
+                        excerpt=excerpt_of(clause),
+                    )
+                )
+        known |= _stems(turn.text)
+    # Whoever is led reads pages to the leader: what they add is not made up.
+    if log.leader is None and len(found) <= max(1, RARE * own):
+        yield from found
+
+
+def _addition(text: str, known: set[str]) -> tuple[str, list[str]] | None:
+    """Return the clause of a text that adds something, and its words that are not known."""
+    for clause in _CLAUSE.split(text[:MAX_CHARS]):
+        if not numbers_in(clause) or not _ADDS.search(clause):
+            continue
+        words = dict.fromkeys(words_of(_ADDS.sub(" ", clause)))
+        strange = [
+            word
+            for word in words
+            if len(word) >= STEM and word.isalpha() and word[:STEM] not in known
+        ]
+        strange = [word for word in strange if word not in STOP_WORDS]
+        if strange:
+            return clause, strange
+    return None
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:STEM] for word in words_of(text)}
