@@ -52,9 +52,11 @@ def unasked(log: Log) -> Iterator[Found]:
 
 
 def _addition(text: str, known: set[str]) -> tuple[str, list[str]] | None:
-    """Return the clause of a text that adds something, and its words that are not known."""
-    for clause in _CLAUSE.split(text[:MAX_CHARS]):
-        if not numbers_in(clause) or not _ADDS.search(clause):
+    """Return the clause of a text that adds a figure to another, and its words that are not known."""
+    clauses = _CLAUSE.split(text[:MAX_CHARS])
+    figures = [numbers_in(clause) for clause in clauses]
+    for clause, added in zip(clauses, figures, strict=True):
+        if not added or sum(map(len, figures)) == len(added) or not _ADDS.search(clause):
             continue
         words = dict.fromkeys(words_of(_ADDS.sub(" ", clause)))
         strange = [

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from evals.attribution import additions, answers, faults, hints
+from evals.attribution import additions, answers, faults, hints, repairing
 from evals.attribution.model import Cue
 from evals.attribution.signs import Found
 from evals.attribution.turns import Log
@@ -34,6 +34,7 @@ CUES: Mapping[Cue, _Cue] = MappingProxyType(
         "underived": _Cue(find=answers.underived, weight=3.5),
         "astray": _Cue(find=answers.astray, weight=3.5),
         "unfounded": _Cue(find=faults.unfounded, weight=3.5),
+        "repairs": _Cue(find=repairing.repairs, weight=4.5),
         "unasked": _Cue(find=additions.unasked, weight=3.0),
         "wrong_value": _Cue(find=answers.wrong_value, weight=2.5, shows=False),
         "plan_gap": _Cue(find=hints.plan_gap, weight=2.0, shows=False),

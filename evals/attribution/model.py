@@ -17,6 +17,7 @@ Cue = Literal[
     "astray",
     "unfounded",
     "unasked",
+    "repairs",
     "wrong_value",
     "departure",
     "first_result",

@@ -1,0 +1,195 @@
+"""A cue from the right answer: the one figure with which the other calculations would give it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+from evals.attribution.signs import Found, excerpt_of
+from evals.attribution.turns import Log
+from evals.attribution.values import numbers_in
+
+MOST_NUMBERS = 16
+"""Figures of one log up to which its calculations are looked for."""
+LEAST_GIVEN = 100.0
+"""From which on a given figure may stand for a misread one: smaller ones fit by chance."""
+_PERCENT = re.compile(r"%|\bper ?cent|\bprozent|\bpor ciento|\bpour cent", re.IGNORECASE)
+_SUMS_OF_2, _OTHERS_OF_2 = ("a+b", "a*b"), ("a-b", "a/b")
+_SHARES = ("a*b/100", "a*(100-b)/100", "a*(100+b)/100")
+_SUMS_OF_3, _OTHERS_OF_3 = ("a+b+c", "a*b*c"), ("a+b-c", "a-b-c", "a*b+c", "a*b-c", "(a-b)/c")
+
+
+@dataclass(frozen=True)
+class _Formula:
+    """How a figure follows from earlier ones: `kind` of the places of others."""
+
+    kind: str
+    places: tuple[int, ...]
+
+    def value(self, values: Sequence[float]) -> float | None:
+        """Calculate it from the values at its places."""
+        return _calculated(self.kind, [values[at] for at in self.places])
+
+    def words(self, values: Sequence[float]) -> str:
+        """Show it with its figures."""
+        figures = [f"{values[at]:g}" for at in self.places]
+        if self.kind == "same":
+            return figures[0]
+        pattern = {
+            "a*b/100": "{} % of {}",
+            "a*(100-b)/100": "{} less {} %",
+            "a*(100+b)/100": "{} and {} %",
+            "(a-b)/c": "({} - {}) / {}",
+        }.get(self.kind)
+        if pattern is not None:
+            return pattern.format(*figures)
+        signs = [sign for sign in self.kind if sign in "+-*/"]
+        return " ".join(
+            part for pair in zip(["", *signs], figures, strict=True) for part in pair if part
+        )
+
+
+@dataclass(frozen=True)
+class _Figure:
+    at: int
+    """The place of its turn."""
+    value: float
+    is_own: bool
+    formula: _Formula | None
+
+
+def repairs(log: Log) -> Iterator[Found]:
+    """Find the figure that its speaker got wrong, by what the right answer takes.
+
+    A figure follows from earlier ones or is news. If there is one piece of news in whose place a
+    figure that does follow makes the last answer right, with all later calculations made again, its
+    speaker miscalculated or misread.
+    """
+    target = _target(log)
+    if target is None:
+        return
+    wrong, right = target
+    has_shares = any(_PERCENT.search(turn.text) for turn in log.turns)
+    figures = _figures(log, has_shares)
+    places = [at for at, each in enumerate(figures) if _is_near(each.value, wrong)]
+    if not places or len(figures) > MOST_NUMBERS:
+        return
+    hits = []
+    for place, figure in enumerate(figures[: places[0] + 1]):
+        if figure.is_own and figure.formula is None:
+            values = [each.value for each in figures]
+            for formula in _all_formulas(_before(figures, figure.at), has_shares):
+                value = formula.value(values)
+                if value is None or value <= 0 or _is_near(value, figure.value):
+                    continue
+                if formula.kind == "same" and value < LEAST_GIVEN:
+                    continue
+                if _is_near(_replayed(figures, place, value)[places[0]], right):
+                    hits.append((place, value, formula))
+                    break
+    if len(hits) == 1:
+        [(place, value, formula)] = hits
+        figure = figures[place]
+        turn = log.turns[figure.at]
+        how = formula.words([each.value for each in figures])
+        follows = "was given" if formula.kind == "same" else f"follows from {how}"
+        yield Found(
+            at=figure.at,
+            strength=1.0,
+            reason=f"{turn.agent} gives {figure.value:g}; with {value:g}, which {follows}, the "
+            "answer would have been right.",
+            excerpt=excerpt_of(turn.text),
+        )
+
+
+def _target(log: Log) -> tuple[float, float] | None:
+    """Return the one wrong figure of the answer and the right one in its place."""
+    if log.answer is None or log.expected is None:
+        return None
+    given, wanted = numbers_in(log.answer), numbers_in(log.expected)
+    wrong = [number for number in given if number not in wanted]
+    right = [number for number in wanted if number not in given]
+    return (wrong[0], right[0]) if len(wrong) == len(right) == 1 else None
+
+
+def _figures(log: Log, has_shares: bool) -> list[_Figure]:
+    """Return the figures of a log at their first mention, with how each follows from others."""
+    found: list[_Figure] = []
+    for at, turn in enumerate(log.turns):
+        for number in numbers_in(turn.text):
+            if len(found) > MOST_NUMBERS:
+                return found
+            if any(_is_near(number, each.value) for each in found):
+                continue
+            before = _before(found, at)
+            formula = _formula_of(number, found, before, has_shares) if turn.is_own else None
+            found.append(_Figure(at=at, value=number, is_own=turn.is_own, formula=formula))
+    return found
+
+
+def _before(figures: Sequence[_Figure], at: int) -> list[int]:
+    return [place for place, each in enumerate(figures) if each.at < at]
+
+
+def _formula_of(
+    number: float, figures: Sequence[_Figure], before: Sequence[int], has_shares: bool
+) -> _Formula | None:
+    """Return how a number follows from earlier ones: the simplest way, from the latest of them."""
+    values = [each.value for each in figures]
+    fitting = [
+        formula
+        for formula in _all_formulas(before, has_shares)
+        if (value := formula.value(values)) is not None and _is_near(value, number)
+    ]
+    return max(fitting, key=lambda each: (-len(each.places), sum(each.places)), default=None)
+
+
+def _all_formulas(before: Sequence[int], has_shares: bool) -> Iterator[_Formula]:
+    for place in before:
+        yield _Formula("same", (place,))
+    shares = _SHARES if has_shares else ()
+    for size, unordered, ordered in (
+        (2, _SUMS_OF_2, (*_OTHERS_OF_2, *shares)),
+        (3, _SUMS_OF_3, _OTHERS_OF_3),
+    ):
+        for places in combinations(before, size):
+            yield from (_Formula(kind, places) for kind in unordered)
+        for places in permutations(before, size):
+            yield from (_Formula(kind, places) for kind in ordered)
+    if len(before) > 3:
+        yield _Formula("+".join("a" * len(before)), tuple(before))
+
+
+def _calculated(kind: str, terms: Sequence[float]) -> float | None:
+    if kind == "same":
+        return terms[0]
+    if set(kind) <= set("abc+"):
+        return sum(terms)
+    a, b, c = (*terms, 1.0, 1.0)[:3]
+    try:
+        return {
+            "a-b": a - b, "a*b": a * b, "a/b": a / b if b else None, "a*b/100": a * b / 100,
+            "a*(100-b)/100": a * (100 - b) / 100, "a*(100+b)/100": a * (100 + b) / 100,
+            "a*b*c": a * b * c, "a+b-c": a + b - c, "a*b+c": a * b + c, "a*b-c": a * b - c,
+            "a-b-c": a - b - c, "(a-b)/c": (a - b) / c if c else None,
+        }[kind]  # fmt: skip
+    except OverflowError:
+        return None
+
+
+def _replayed(figures: Sequence[_Figure], place: int, value: float) -> list[float]:
+    """Return all values, with another one at a place and what follows from it."""
+    values = [each.value for each in figures]
+    values[place] = value
+    for at in range(place + 1, len(figures)):
+        formula = figures[at].formula
+        if formula is not None:
+            found = formula.value(values)
+            values[at] = values[at] if found is None else found
+    return values
+
+
+def _is_near(one: float, other: float) -> bool:
+    return abs(one - other) < 0.0051
