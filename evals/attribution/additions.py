@@ -19,6 +19,8 @@ _ADDS = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"(?<=[.!?;}])\s+|[()\n]|\s[-–—]\s")
+MOST_WORDS = 60
+"""Words up to which a reply holds what it was asked for, and what it adds stands out."""
 RARE = 1 / 3
 """Share of the turns up to which an addition is out of the ordinary."""
 STEM = 4
@@ -33,7 +35,8 @@ def unasked(log: Log) -> Iterator[Found]:
     for at, turn in enumerate(log.turns):
         if turn.is_own and turn.kind != "request":
             own += 1
-            added = _addition(turn.text, known)
+            is_short = len(turn.text.split()) <= MOST_WORDS
+            added = _addition(turn.text, known) if is_short else None
             if added is not None:
                 clause, strange = added
                 found.append(

@@ -24,7 +24,7 @@ _SHORT = re.compile(
     r"do that|able|help|do this|answer|provide)|ask (?:somebody|someone) else|no longer able|"
     r"nothing (?:for you|on|to (?:give|offer|report|say|share))|(?:un|not )(?:reachable|responding)|"
     r"(?:does|did) not (?:respond|answer|open|load)|closed|quota|offline|down|"
-    r"try again later|timed? ?out|failed|error)\b",
+    r"try again later|timed? ?out|(?:has |have |it |call |query |request |lookup )failed|error(?=:|$|\.))\b",
     re.IGNORECASE,
 )
 # The same in German, Spanish and French.
