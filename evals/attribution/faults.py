@@ -53,20 +53,25 @@ def no_answer(log: Log) -> Iterator[Found]:
 
 def declined(log: Log) -> Iterator[Found]:
     """Find replies that decline, or say that nothing is known."""
+    known: set[float] = set()
     for at, turn in enumerate(log.turns):
-        line = refusal_in(turn.text) if turn.is_own and turn.kind != "request" else None
-        if turn.is_reply:
-            line = line or next(filter(INABILITY.search, own_lines(log, at)), None)
-        if line is not None:
-            # Who has values to give declined only a part; an answer to the user without its parts
-            # says so because somebody else did not deliver.
-            whole = refusal_in(turn.text) is not None or not numbers_in(turn.text)
-            yield Found(
-                at=at,
-                strength=0.3 if not whole else 0.7 if turn.kind == "answer" else 1.0,
-                reason=f"{turn.agent} says that it cannot do or does not know something.",
-                excerpt=excerpt_of(line),
-            )
+        numbers = set(numbers_in(turn.text))
+        if turn.is_own and turn.kind != "request":
+            # Whoever is led repeats figures with every report that something was not found.
+            short = refusal_in(turn.text, known=known if log.leader is None else ())
+            lines = own_lines(log, at) if turn.is_reply else ()
+            line = short or next(filter(INABILITY.search, lines), None)
+            if line is not None:
+                # Who has values to give declined only a part; an answer to the user without its
+                # parts says so because somebody else did not deliver.
+                whole = short is not None or numbers <= known
+                yield Found(
+                    at=at,
+                    strength=0.3 if not whole else 0.7 if turn.kind == "answer" else 1.0,
+                    reason=f"{turn.agent} says that it cannot do or does not know something.",
+                    excerpt=excerpt_of(line),
+                )
+        known |= numbers
 
 
 def contradicts(log: Log) -> Iterator[Found]:

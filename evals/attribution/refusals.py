@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+
+from evals.attribution.values import numbers_in
 
 INABILITY = re.compile(
     r"\b(?:can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|won['’]t|will not|"
@@ -23,7 +25,7 @@ _SHORT = re.compile(
     r"(?:do|does|did|have|has|am|is|are)(?:n['’]t| not) (?:know|have|been able|aware|in a position|"
     r"do that|able|help|do this|answer|provide)|ask (?:somebody|someone) else|no longer able|"
     r"nothing (?:for you|on|to (?:give|offer|report|say|share))|(?:un|not )(?:reachable|responding)|"
-    r"(?:does|did) not (?:respond|answer|open|load)|closed|quota|offline|down|"
+    r"(?:does|did) not (?:respond|answer|open|load)|closed to (?:me|us)|quota (?:exceeded|reached|used up)|(?:is|are|be|went|seems?) (?:down|offline)|"
     r"try again later|timed? ?out|(?:has |have |it |call |query |request |lookup )failed|error(?=:|$|\.))\b",
     re.IGNORECASE,
 )
@@ -44,19 +46,25 @@ _NEGATIVE = re.compile(
     re.IGNORECASE,
 )
 _STATES = ("status", "state", "code", "type", "outcome")
-_DIGITS = re.compile(r"\d")
 # The number of an error of HTTP before its name.
 _HTTP_STATUS = re.compile(r"\b[45]\d\d(?= [A-Z])")
 SHORT_WORDS = 30
 """Words up to which a reply that holds no figure is short."""
 
 
-def refusal_in(text: str) -> str | None:
-    """Return the words of a reply that decline, or say that nothing is known; None without."""
+def refusal_in(text: str, *, known: Collection[float] = ()) -> str | None:
+    """Return the words of a reply that decline, or say that nothing is known; None without.
+
+    Args:
+        text: The reply.
+        known: The figures that were given before, which a refusal may repeat.
+    """
     plain = text.strip()
     if plain.startswith("{"):
         return _of_json(plain)
-    if len(plain.split()) > SHORT_WORDS or _DIGITS.search(_HTTP_STATUS.sub(" ", plain)):
+    if len(plain.split()) > SHORT_WORDS:
+        return None
+    if any(number not in known for number in numbers_in(_HTTP_STATUS.sub(" ", plain))):
         return None
     return plain if any(each.search(plain) for each in (INABILITY, _SHORT, _ELSEWHERE)) else None
 
