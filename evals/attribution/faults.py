@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from evals.attribution.refusals import INABILITY, refusal_in
+from evals.attribution.refusals import COURTEOUS_WORDS, is_unable, refusal_in
 from evals.attribution.signs import Found, excerpt_of, own_lines
 from evals.attribution.turns import Log, Turn
 from evals.attribution.values import (
@@ -57,10 +57,12 @@ def declined(log: Log) -> Iterator[Found]:
     for at, turn in enumerate(log.turns):
         numbers = set(numbers_in(turn.text))
         if turn.is_own and turn.kind != "request":
-            # Whoever is led repeats figures with every report that something was not found.
-            short = refusal_in(turn.text, known=known if log.leader is None else ())
+            if log.leader is None:
+                short = refusal_in(turn.text, known=known, most_words=COURTEOUS_WORDS)
+            else:  # whoever is led reports often, at length, that something was not found
+                short = refusal_in(turn.text)
             lines = own_lines(log, at) if turn.is_reply else ()
-            line = short or next(filter(INABILITY.search, lines), None)
+            line = short or next(filter(is_unable, lines), None)
             if line is not None:
                 # Who has values to give declined only a part; an answer to the user without its
                 # parts says so because somebody else did not deliver.

@@ -48,21 +48,29 @@ _NEGATIVE = re.compile(
 _STATES = ("status", "state", "code", "type", "outcome")
 # The number of an error of HTTP before its name.
 _HTTP_STATUS = re.compile(r"\b[45]\d\d(?= [A-Z])")
-SHORT_WORDS = 30
-"""Words up to which a reply that holds no figure is short."""
+SHORT_WORDS, COURTEOUS_WORDS = 30, 60
+"""Words up to which a reply that holds no figure is short, and where all speak in turn."""
 
 
-def refusal_in(text: str, *, known: Collection[float] = ()) -> str | None:
+def is_unable(sentence: str) -> bool:
+    """Tell whether a sentence says that something cannot be done, or is not known."""
+    return INABILITY.search(sentence) is not None or _ELSEWHERE.search(sentence) is not None
+
+
+def refusal_in(
+    text: str, *, known: Collection[float] = (), most_words: int = SHORT_WORDS
+) -> str | None:
     """Return the words of a reply that decline, or say that nothing is known; None without.
 
     Args:
         text: The reply.
         known: The figures that were given before, which a refusal may repeat.
+        most_words: Words up to which a reply is short.
     """
     plain = text.strip()
     if plain.startswith("{"):
         return _of_json(plain)
-    if len(plain.split()) > SHORT_WORDS:
+    if len(plain.split()) > most_words:
         return None
     if any(number not in known for number in numbers_in(_HTTP_STATUS.sub(" ", plain))):
         return None
