@@ -70,25 +70,46 @@ def miscalculated(log: Log) -> Iterator[Found]:
 
 
 def lost_value(log: Log) -> Iterator[Found]:
-    """Find replies without the right value, though their speaker had been given it."""
+    """Find replies without the right value, though their speaker had been given it.
+
+    Where answer and right answer differ in one value, that one is looked for as well.
+    """
     if not log.expected or _holds(log.task, log.expected):
         return
+    swapped = _swapped(log)
     for at, turn in _replies(log, answers=True):
         if not turn.text.strip() or _holds(turn.text, log.expected):
             continue
         # One of several that are offered is not given yet.
         told = [each for each in turn.heard[-1:] if each.count(", ") < OFFERED]
-        above = any(_holds(each, log.expected) for each in told)
-        asked = turn.kind == "reply" and _holds(turn.asked, log.expected)
-        if above or asked:
-            source = "was told" if above else "was handed"
-            yield Found(
-                at=at,
-                strength=1.0,
-                reason=f"{turn.agent} {source} {excerpt_of(log.expected)!r}, which is right, and "
-                "does not give it.",
-                excerpt=excerpt_of(turn.text),
-            )
+        handed = [turn.asked] if turn.kind == "reply" else []
+        for sources, source in ((told, "was told"), (handed, "was handed")):
+            right = log.expected if any(_holds(each, log.expected) for each in sources) else None
+            if right is None and swapped is not None:
+                wrong, wanted = swapped
+                if _holds(turn.text, wrong) and not _holds(turn.text, wanted):
+                    given = (_holds(each, wanted) and not _holds(each, wrong) for each in sources)
+                    right = wanted if any(given) else None
+            if right is not None:
+                yield Found(
+                    at=at,
+                    strength=1.0,
+                    reason=f"{turn.agent} {source} {excerpt_of(right)!r}, which is right, and "
+                    "does not give it.",
+                    excerpt=excerpt_of(turn.text),
+                )
+                break
+
+
+def _swapped(log: Log) -> tuple[str, str] | None:
+    """Return the one value of the answer that is wrong, and the one that should stand there."""
+    if log.answer is None or log.expected is None:
+        return None
+    given, wanted = _values(log.answer), _values(log.expected)
+    wrong = [value for value in dict.fromkeys(given) if value not in wanted]
+    right = [value for value in dict.fromkeys(wanted) if value not in given]
+    is_told = len(right) == 1 and _holds(log.task, right[0])
+    return (wrong[0], right[0]) if len(wrong) == len(right) == 1 and not is_told else None
 
 
 def wrong_value(log: Log) -> Iterator[Found]:
