@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
+from evals.attribution.calculations import asked_calculation, asked_choice, asks_to_calculate
 from evals.attribution.refusals import refusal_in
 from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
 from evals.attribution.turns import Log, Turn
 from evals.attribution.values import MAX_CHARS, is_calculated, named_values, numbers_in, words_of
 
-# A minus or a slash without blanks rather joins the parts of a code, a date or a range.
-_EXPRESSION = re.compile(
-    r"(?<![\w.-])[(]*-?\d[\d.]*(?:[\s)]*(?:[+*×÷]|\s[-/x]\s)[\s(]*-?\d[\d.]*)+[)]*(?![\w-])"
-)
-_OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-MOST_OTHER_WORDS = 8
-"""Words beside a calculation, up to which a request asks for its result and for nothing else."""
 # A name: words with a capital letter, inside a sentence.
 _NAME = re.compile(r"(?<=[\w,;'’)] )[A-Z][a-z]\w+(?:[ -][A-Z][a-z]\w+)*")
 _CODE = re.compile(r"```|\bdef \w+\(|\breturn \w|[{;]\s*\n")
@@ -34,13 +21,6 @@ MOST_WORDS = 40
 """Wrong words of an answer whose first speaker is looked for."""
 MOST_INPUTS = 10
 """With more figures at hand nearly everything can be calculated."""
-# A request that names the steps of a calculation.
-_CALCULATES = re.compile(
-    r"\b(?:add|adding|plus|minus|less|subtract|take off|sum of|times|multipl(?:y|ied)|divided?|"
-    r"addier\w*|abz(?:ü|ue)glich|weniger|mal|geteilt|sumar?|suma|menos|multiplica\w*|dividi\w*|"
-    r"moins|fois|divis[ée]\w*)\b",
-    re.IGNORECASE,
-)
 LEAST_WORDS = 5
 """Words from which on a reply says what it is about."""
 OFFERED = 2
@@ -52,9 +32,20 @@ RARE = 1 / 3
 
 
 def miscalculated(log: Log) -> Iterator[Found]:
-    """Find replies to a request for one calculation that do not hold its result."""
+    """Find replies to a request for one calculation, or for one of several, that are not its result."""
     for at, turn in _replies(log):
-        asked = _calculation(turn.asked)
+        choice = asked_choice(turn.asked)
+        if choice is not None:
+            which, right, others = choice
+            if not _holds(turn.text, right) and any(_holds(turn.text, each) for each in others):
+                yield Found(
+                    at=at,
+                    strength=1.0,
+                    reason=f"{turn.agent} was asked for the {which}, which is {right}, and gives "
+                    "another.",
+                    excerpt=excerpt_of(turn.text),
+                )
+        asked = asked_calculation(turn.asked)
         if asked is None or not numbers_in(turn.text):
             continue
         expression, result = asked
@@ -157,7 +148,7 @@ def underived(log: Log) -> Iterator[Found]:
         handed = (
             len(rows) > 1
             or (heard and len(heard) <= 2 * len(turn.heard))
-            or _asks_to_calculate(turn.asked)
+            or asks_to_calculate(turn.asked)
         )
         given = [*heard, *numbers_in(turn.asked)]
         own = [number for number in numbers_in(turn.text) if number not in given]
@@ -172,15 +163,6 @@ def underived(log: Log) -> Iterator[Found]:
                     "told.",
                     excerpt=excerpt_of(turn.text),
                 )
-
-
-def _asks_to_calculate(asked: str) -> bool:
-    """Tell whether a request names a calculation whose result is not in it yet."""
-    given = numbers_in(asked)
-    solved = any(
-        is_calculated(number, [*given[:at], *given[at + 1 :]]) for at, number in enumerate(given)
-    )
-    return not solved and _CALCULATES.search(asked) is not None
 
 
 def astray(log: Log) -> Iterator[Found]:
@@ -240,29 +222,6 @@ def _replies(log: Log, *, answers: bool = False) -> Iterator[tuple[int, Turn]]:
     for at, turn in enumerate(log.turns):
         if turn.kind == "reply" or (answers and turn.kind == "answer"):
             yield at, turn
-
-
-def _calculation(asked: str) -> tuple[str, float] | None:
-    """Return the one calculation that is asked for, and its result."""
-    found = [each.strip() for each in _EXPRESSION.findall(asked[:400])]
-    rest = _EXPRESSION.sub(" ", asked)
-    if len(found) != 1 or numbers_in(rest) or len(words_of(rest)) > MOST_OTHER_WORDS:
-        return None
-    text = re.sub("[x×]", "*", found[0]).replace("÷", "/")
-    try:
-        return found[0], _value(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError):
-        return None
-
-
-def _value(node: ast.expr) -> float:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_value(node.operand)
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
-    raise ValueError("no simple calculation")
 
 
 def _holds(text: str, value: str) -> bool:

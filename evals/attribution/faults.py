@@ -13,6 +13,7 @@ from evals.attribution.values import (
     Rows,
     add_rows,
     agrees,
+    dates_in,
     first_rows,
     named_values,
     numbers_in,
@@ -66,7 +67,7 @@ def declined(log: Log) -> Iterator[Found]:
             if line is not None:
                 # Who has values to give declined only a part; an answer to the user without its
                 # parts says so because somebody else did not deliver.
-                whole = short is not None or numbers <= known
+                whole = short is not None or (numbers <= known and not dates_in(turn.text))
                 yield Found(
                     at=at,
                     strength=0.3 if not whole else 0.7 if turn.kind == "answer" else 1.0,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from evals.attribution.values import numbers_in
+from evals.attribution.values import dates_in, numbers_in
 
 INABILITY = re.compile(
     r"\b(?:can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|won['’]t|will not|"
@@ -72,9 +72,10 @@ def refusal_in(
         return _of_json(plain)
     if len(plain.split()) > most_words:
         return None
-    if any(number not in known for number in numbers_in(_HTTP_STATUS.sub(" ", plain))):
+    figures = numbers_in(_HTTP_STATUS.sub(" ", plain))
+    if dates_in(plain) or any(number not in known for number in figures):
         return None
-    return plain if any(each.search(plain) for each in (INABILITY, _SHORT, _ELSEWHERE)) else None
+    return plain if is_unable(plain) or (not figures and _SHORT.search(plain)) else None
 
 
 def _of_json(text: str) -> str | None:

@@ -1,0 +1,100 @@
+"""Calculations that a request asks for: one expression, or the extreme of several values. Pure."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+
+from evals.attribution.values import is_calculated, numbers_in, words_of
+
+# A minus or a slash without blanks rather joins the parts of a code, a date or a range.
+_EXPRESSION = re.compile(
+    r"(?<![\w.-])[(]*-?\d[\d.]*(?:[\s)]*(?:[+*×÷]|\s[-/x]\s)[\s(]*-?\d[\d.]*)+[)]*(?![\w-])"
+)
+_OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+MOST_OTHER_WORDS = 8
+"""Words beside a calculation, up to which a request asks for its result and for nothing else."""
+# A request that names the steps of a calculation.
+_CALCULATES = re.compile(
+    r"\b(?:add|adding|plus|minus|less|subtract|take off|sum of|times|multipl(?:y|ied)|divided?|"
+    r"addier\w*|abz(?:ü|ue)glich|weniger|mal|geteilt|sumar?|suma|menos|multiplica\w*|dividi\w*|"
+    r"moins|fois|divis[ée]\w*)\b",
+    re.IGNORECASE,
+)
+_LEAST = re.compile(
+    r"\b(lowest|smallest|least|fewest|cheapest|earliest|shortest|lightest|youngest|nearest|"
+    r"niedrigste\w*|kleinste\w*|wenigsten|billigste\w*|günstigste\w*|m[áa]s (?:baj[oa]|barat[oa]|"
+    r"pequeñ[oa])|menor|le moins cher|la moins chère)\b",
+    re.IGNORECASE,
+)
+_MOST = re.compile(
+    r"\b(highest|largest|biggest|greatest|most|dearest|latest|longest|heaviest|oldest|"
+    r"höchste\w*|größte\w*|meisten|teuerste\w*|m[áa]s (?:alt[oa]|car[oa]|grande)|mayor|"
+    r"le plus cher|la plus chère)\b",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(r"([A-Z][\w-]*(?: [A-Z][\w-]*)*)[\s:=(]{1,3}(\d[\d.,]*\d|\d)")
+
+
+def asks_to_calculate(asked: str) -> bool:
+    """Tell whether a request names a calculation whose result is not in it yet."""
+    given = numbers_in(asked)
+    solved = any(
+        is_calculated(number, [*given[:at], *given[at + 1 :]]) for at, number in enumerate(given)
+    )
+    return not solved and _CALCULATES.search(asked) is not None
+
+
+def asked_calculation(asked: str) -> tuple[str, float] | None:
+    """Return the one calculation that is asked for, and its result."""
+    found = [each.strip() for each in _EXPRESSION.findall(asked[:400])]
+    rest = _EXPRESSION.sub(" ", asked)
+    if len(found) != 1 or numbers_in(rest) or len(words_of(rest)) > MOST_OTHER_WORDS:
+        return None
+    text = re.sub("[x×]", "*", found[0]).replace("÷", "/")
+    try:
+        return found[0], _value(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError):
+        return None
+
+
+def _value(node: ast.expr) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+    raise ValueError("no simple calculation")
+
+
+def asked_choice(asked: str) -> tuple[str, str, list[str]] | None:
+    """Return the extreme that is asked for, the value that has it, and the other values.
+
+    None where the request does not offer two values or more with a figure each, asks for both
+    extremes, or has two that are equal.
+    """
+    extremes = [
+        (found[1], choose)
+        for pattern, choose in ((_LEAST, min), (_MOST, max))
+        if (found := pattern.search(asked)) is not None
+    ]
+    if len(extremes) != 1:
+        return None
+    [(which, choose)] = extremes
+    offered = {name: numbers_in(figure) for name, figure in _OFFER.findall(asked[:2_000])}
+    figures = {name: found[0] for name, found in offered.items() if found}
+    if len(figures) < 2:
+        return None
+    wanted = choose(figures.values())
+    right = [name for name, figure in figures.items() if figure == wanted]
+    if len(right) != 1:
+        return None
+    return which, right[0], [name for name in figures if name != right[0]]
