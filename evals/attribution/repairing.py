@@ -23,7 +23,7 @@ _SUMS_OF_3, _OTHERS_OF_3 = ("a+b+c", "a*b*c"), ("a+b-c", "a-b-c", "a*b+c", "a*b-
 
 @dataclass(frozen=True)
 class _Formula:
-    """How a figure follows from earlier ones: `kind` of the places of others."""
+    """A way in which a figure follows from earlier ones, named by their places."""
 
     kind: str
     places: tuple[int, ...]
