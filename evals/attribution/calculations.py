@@ -19,6 +19,10 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+MOST_CHARS = 600
+"""Characters of a request for one calculation."""
+MOST_FIGURES = 10
+"""With more figures at hand nearly everything can be calculated."""
 MOST_OTHER_WORDS = 8
 """Words beside a calculation, up to which a request asks for its result and for nothing else."""
 # A request that names the steps of a calculation.
@@ -46,6 +50,8 @@ _OFFER = re.compile(r"([A-Z][\w-]*(?: [A-Z][\w-]*)*)[\s:=(]{1,3}(\d[\d.,]*\d|\d)
 def asks_to_calculate(asked: str) -> bool:
     """Tell whether a request names a calculation whose result is not in it yet."""
     given = numbers_in(asked)
+    if len(given) > MOST_FIGURES:
+        return False
     solved = any(
         is_calculated(number, [*given[:at], *given[at + 1 :]]) for at, number in enumerate(given)
     )
@@ -54,7 +60,9 @@ def asks_to_calculate(asked: str) -> bool:
 
 def asked_calculation(asked: str) -> tuple[str, float] | None:
     """Return the one calculation that is asked for, and its result."""
-    found = [each.strip() for each in _EXPRESSION.findall(asked[:400])]
+    if len(asked) > MOST_CHARS:
+        return None
+    found = [each.strip() for each in _EXPRESSION.findall(asked)]
     rest = _EXPRESSION.sub(" ", asked)
     if len(found) != 1 or numbers_in(rest) or len(words_of(rest)) > MOST_OTHER_WORDS:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -16,39 +16,61 @@ MOST_NUMBERS = 16
 LEAST_GIVEN = 100.0
 """From which on a given figure may stand for a misread one: smaller ones fit by chance."""
 _PERCENT = re.compile(r"%|\bper ?cent|\bprozent|\bpor ciento|\bpour cent", re.IGNORECASE)
-_SUMS_OF_2, _OTHERS_OF_2 = ("a+b", "a*b"), ("a-b", "a/b")
-_SHARES = ("a*b/100", "a*(100-b)/100", "a*(100+b)/100")
-_SUMS_OF_3, _OTHERS_OF_3 = ("a+b+c", "a*b*c"), ("a+b-c", "a-b-c", "a*b+c", "a*b-c", "(a-b)/c")
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A simple calculation of one to three figures."""
+
+    calculate: Callable[..., float]
+    words: str
+    """The calculation with a place for each figure."""
+    in_any_order: bool = False
+    is_share: bool = False
+
+    @property
+    def terms(self) -> int:
+        """Return how many figures it takes."""
+        return self.words.count("{}")
+
+
+_GIVEN = _Kind(lambda a: a, "{}")
+_KINDS = (
+    _GIVEN,
+    _Kind(lambda a, b: a + b, "{} + {}", in_any_order=True),
+    _Kind(lambda a, b: a * b, "{} * {}", in_any_order=True),
+    _Kind(lambda a, b: a - b, "{} - {}"),
+    _Kind(lambda a, b: a / b, "{} / {}"),
+    _Kind(lambda a, b: a * b / 100, "{} % of {}", is_share=True),
+    _Kind(lambda a, b: a * (100 - b) / 100, "{} less {} %", is_share=True),
+    _Kind(lambda a, b: a * (100 + b) / 100, "{} and {} %", is_share=True),
+    _Kind(lambda a, b, c: a + b + c, "{} + {} + {}", in_any_order=True),
+    _Kind(lambda a, b, c: a * b * c, "{} * {} * {}", in_any_order=True),
+    _Kind(lambda a, b, c: a + b - c, "{} + {} - {}"),
+    _Kind(lambda a, b, c: a - b - c, "{} - {} - {}"),
+    _Kind(lambda a, b, c: a * b + c, "{} * {} + {}"),
+    _Kind(lambda a, b, c: a * b - c, "{} * {} - {}"),
+    _Kind(lambda a, b, c: (a - b) / c, "({} - {}) / {}"),
+)
 
 
 @dataclass(frozen=True)
 class _Formula:
-    """A way in which a figure follows from earlier ones, named by their places."""
+    """A calculation of the figures at these places."""
 
-    kind: str
+    kind: _Kind
     places: tuple[int, ...]
 
     def value(self, values: Sequence[float]) -> float | None:
-        """Calculate it from the values at its places."""
-        return _calculated(self.kind, [values[at] for at in self.places])
+        """Calculate it from the values at its places; None where that cannot be done."""
+        try:
+            return self.kind.calculate(*(values[at] for at in self.places))
+        except (ZeroDivisionError, OverflowError):
+            return None
 
-    def words(self, values: Sequence[float]) -> str:
-        """Show it with its figures."""
-        figures = [f"{values[at]:g}" for at in self.places]
-        if self.kind == "same":
-            return figures[0]
-        pattern = {
-            "a*b/100": "{} % of {}",
-            "a*(100-b)/100": "{} less {} %",
-            "a*(100+b)/100": "{} and {} %",
-            "(a-b)/c": "({} - {}) / {}",
-        }.get(self.kind)
-        if pattern is not None:
-            return pattern.format(*figures)
-        signs = [sign for sign in self.kind if sign in "+-*/"]
-        return " ".join(
-            part for pair in zip(["", *signs], figures, strict=True) for part in pair if part
-        )
+    def in_words(self, values: Sequence[float]) -> str:
+        """Return the calculation with its figures."""
+        return self.kind.words.format(*(f"{values[at]:g}" for at in self.places))
 
 
 @dataclass(frozen=True)
@@ -84,7 +106,7 @@ def repairs(log: Log) -> Iterator[Found]:
                 value = formula.value(values)
                 if value is None or value <= 0 or _is_near(value, figure.value):
                     continue
-                if formula.kind == "same" and value < LEAST_GIVEN:
+                if formula.kind is _GIVEN and value < LEAST_GIVEN:
                     continue
                 if _is_near(_replayed(figures, place, value)[places[0]], right):
                     hits.append((place, value, formula))
@@ -93,8 +115,8 @@ def repairs(log: Log) -> Iterator[Found]:
         [(place, value, formula)] = hits
         figure = figures[place]
         turn = log.turns[figure.at]
-        how = formula.words([each.value for each in figures])
-        follows = "was given" if formula.kind == "same" else f"follows from {how}"
+        how = formula.in_words([each.value for each in figures])
+        follows = "was given" if formula.kind is _GIVEN else f"follows from {how}"
         yield Found(
             at=figure.at,
             strength=1.0,
@@ -147,36 +169,14 @@ def _formula_of(
 
 
 def _all_formulas(before: Sequence[int], has_shares: bool) -> Iterator[_Formula]:
-    for place in before:
-        yield _Formula("same", (place,))
-    shares = _SHARES if has_shares else ()
-    for size, unordered, ordered in (
-        (2, _SUMS_OF_2, (*_OTHERS_OF_2, *shares)),
-        (3, _SUMS_OF_3, _OTHERS_OF_3),
-    ):
-        for places in combinations(before, size):
-            yield from (_Formula(kind, places) for kind in unordered)
-        for places in permutations(before, size):
-            yield from (_Formula(kind, places) for kind in ordered)
+    """Yield every calculation of the figures at these places, and the sum of them all."""
+    for kind in _KINDS:
+        if has_shares or not kind.is_share:
+            choose = combinations if kind.in_any_order else permutations
+            yield from (_Formula(kind, places) for places in choose(before, kind.terms))
     if len(before) > 3:
-        yield _Formula("+".join("a" * len(before)), tuple(before))
-
-
-def _calculated(kind: str, terms: Sequence[float]) -> float | None:
-    if kind == "same":
-        return terms[0]
-    if set(kind) <= set("abc+"):
-        return sum(terms)
-    a, b, c = (*terms, 1.0, 1.0)[:3]
-    try:
-        return {
-            "a-b": a - b, "a*b": a * b, "a/b": a / b if b else None, "a*b/100": a * b / 100,
-            "a*(100-b)/100": a * (100 - b) / 100, "a*(100+b)/100": a * (100 + b) / 100,
-            "a*b*c": a * b * c, "a+b-c": a + b - c, "a*b+c": a * b + c, "a*b-c": a * b - c,
-            "a-b-c": a - b - c, "(a-b)/c": (a - b) / c if c else None,
-        }[kind]  # fmt: skip
-    except OverflowError:
-        return None
+        words = " + ".join("{}" for _ in before)
+        yield _Formula(_Kind(lambda *terms: sum(terms), words), tuple(before))
 
 
 def _replayed(figures: Sequence[_Figure], place: int, value: float) -> list[float]:
