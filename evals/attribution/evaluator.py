@@ -55,7 +55,7 @@ class AttributionEvaluator(BaseEvaluator):
 
     name = "attribution"
     tier = Tier.JUDGE
-    version = "1"
+    version = "2"
     on_loop = True
 
     def __init__(

@@ -21,7 +21,7 @@ INABILITY = re.compile(
 _SHORT = re.compile(
     r"\b(?:n/?a|unknown|unavailable|declin(?:e|ed)|refused?|forbidden|rejected|impossible|"
     r"(?:un|not )(?:authori[sz]ed|supported)|outside (?:of )?(?:what|the|my|our)|beyond (?:my|our|the)|"
-    r"no (?:access|records?|data|information|idea|permission|results?|entry|comment)|pass|"
+    r"no (?:access|records?|data|information|idea|permission|results?|entry|comment)|"
     r"(?:do|does|did|have|has|am|is|are)(?:n['’]t| not) (?:know|have|been able|aware|in a position|"
     r"do that|able|help|do this|answer|provide)|ask (?:somebody|someone) else|no longer able|"
     r"nothing (?:for you|on|to (?:give|offer|report|say|share))|(?:un|not )(?:reachable|responding)|"
@@ -46,8 +46,9 @@ _NEGATIVE = re.compile(
     re.IGNORECASE,
 )
 _STATES = ("status", "state", "code", "type", "outcome")
-# The number of an error of HTTP before its name.
-_HTTP_STATUS = re.compile(r"\b[45]\d\d(?= [A-Z])")
+_HTTP_ERROR = re.compile(
+    r"\b[45]\d\d (?:Bad|Conflict|Forbidden|Gateway|Internal|Not|Request|Service|Too|Unauthori[sz]ed)\b"
+)
 SHORT_WORDS, COURTEOUS_WORDS = 30, 60
 """Words up to which a reply that holds no figure is short, and where all speak in turn."""
 
@@ -72,7 +73,9 @@ def refusal_in(
         return _of_json(plain)
     if len(plain.split()) > most_words:
         return None
-    figures = numbers_in(_HTTP_STATUS.sub(" ", plain))
+    if _HTTP_ERROR.search(plain):
+        return plain
+    figures = numbers_in(plain)
     if dates_in(plain) or any(number not in known for number in figures):
         return None
     return plain if is_unable(plain) or (not figures and _SHORT.search(plain)) else None
@@ -93,7 +96,8 @@ def _of_json(text: str) -> str | None:
         if name.lower() not in (*_STATES, "message", "note", "reason", "error", "detail", "ok")
         and value not in (None, "", [], {})
     ]
-    return text if not holds and (negative or given) else None
+    states = any(name.lower() in _STATES and value for name, value in given.items())
+    return text if not holds and (negative or (given and not states)) else None
 
 
 def _is_negative(name: str, value: Any) -> bool:

@@ -1,0 +1,290 @@
+"""Faults in talks where all speak in turn, refusals in four languages, and figures that give a fault away."""
+
+from dataclasses import replace
+
+import pytest
+
+from evals.attribution.outcomes import log_of
+from evals.attribution.ranking import attribute
+from evals.attribution.refusals import refusal_in
+from evals.base import EvaluationContext
+from evals.trace import USER, Trace, Utterance
+from tests.evals.attribution.test_attribution import first, step
+
+SHOP = (
+    (USER, "How many loaves can we sell on Friday?"),
+    ("baker", "The oven takes 240 loaves a morning."),
+    ("miller", "Flour is short: that costs us 30 loaves."),
+    ("clerk", "Then 210 loaves are left."),
+    ("driver", "Two hotels have ordered 45 of them."),
+    ("clerk", "Leaves 165 for the shop."),
+    ("lead", "We can sell 165 loaves."),
+)
+
+
+def talk(*lines, expected=None, **changed):
+    """A talk in turn, with some messages changed by their number: `m2="..."`."""
+    said = [
+        Utterance(step_id=f"message-{at}", speaker=who, text=changed.get(f"m{at}", text))
+        for at, (who, text) in enumerate(lines)
+    ]
+    return EvaluationContext(
+        trace=Trace(trace_id="t"),
+        messages=tuple(said),
+        answer=said[-1].text,
+        expected_answer=expected,
+    )
+
+
+def cues_of(context):
+    found = attribute(log_of(context)).candidates
+    return {sign.cue for each in found for sign in each.signs}
+
+
+def test_a_message_that_says_nothing_is_a_fault_where_all_speak_in_turn():
+    assert first(talk(*SHOP, m2="")) == ("miller", "message-2", "no_answer")
+
+
+def test_the_first_turn_of_a_briefing_is_not_one_that_says_nothing():
+    briefing = (
+        "# General Task\nCount the birds.\n\n## Plan and suggestions from manager\nCount birds.\n"
+        "## Constraints\n- be quick\n"
+    )
+    context = talk(("expert", briefing), ("checker", "There are 12 birds."))
+    assert "no_answer" not in cues_of(context)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        (1, "Lo siento, no puedo ayudar con eso."),
+        (2, "Das kann ich leider nicht beantworten."),
+        (3, "503 Service Unavailable"),
+        (4, "The order book is closed to me at the moment."),
+        (5, "Je ne dispose pas de ces chiffres."),
+        (3, "I am sorry, but with 240 and 30 alone I am not able to say what is left."),
+    ],
+)
+def test_a_refusal_is_laid_at_its_message_where_all_speak_in_turn(at, said):
+    found = first(talk(*SHOP, m6="We can sell (unknown) loaves.", **{f"m{at}": said}))
+    assert found == (SHOP[at][0], f"message-{at}", "declined")
+
+
+def test_whoever_is_led_may_report_that_nothing_was_found():
+    lines = [(USER, "Who wrote it?")]
+    for number in range(5):
+        lines += [
+            ("boss", "Next page."),
+            ("boss", f"Search page {number}."),
+            ("surfer", f"Page {number}: not found."),
+        ]
+    assert "declined" not in cues_of(talk(*lines, ("boss", "It was Ada.")))
+
+
+REFUSALS = (
+    "I can't share that.",
+    "Sorry, the ledger does not open for me.",
+    "We do not have access to these rooms.",
+    "No records under this name.",
+    "My account is not authorised.",
+    "Request quota exceeded.",
+    "Error: upstream failed",
+    "502 Bad Gateway",
+    "The scale is offline.",
+    "I have nothing for you.",
+    "Couldn't find anything.",
+    "I'd rather not say.",
+    "It timed out again.",
+    "Not my job, I am afraid.",
+    "I must decline.",
+    "The gauge is not responding.",
+    "No idea.",
+    '{"error": {"code": 12}}',
+    '{"ok": false}',
+    "Dazu liegen mir keine Daten vor.",
+    "Leider unbekannt.",
+    "Das weiß ich nicht.",
+    "Darauf habe ich keinen Zugriff.",
+    "Der Dienst ist nicht erreichbar.",
+    "Ich bin dafür nicht zuständig.",
+    "Keine Auskunft möglich.",
+    "No tengo acceso al registro.",
+    "El sistema no responde.",
+    "Desconozco ese dato.",
+    "No consta en el archivo.",
+    "Lo siento, hoy imposible.",
+    "Désolé, je ne peux pas.",
+    "Je ne sais pas.",
+    "Aucune information à ce sujet.",
+    "Le service est indisponible.",
+)
+REPLIES = (
+    "return: refused",
+    "- fee: 12.90\n- return: refused",
+    "The bridge was closed in 1863.",
+    "Thirty chairs.",
+    "The shop closes at noon.",
+    "We close early on Friday.",
+    "Yes, the wine cellar has been emptied.",
+    "Rowan",
+    "Approved.",
+    "Our errors are few this year.",
+    "The pass over the mountain is open.",
+    "Nothing else is needed.",
+    "All exits are closed, as you ordered.",
+    "The lift goes down to the cellar.",
+    "The report on the failed harvest is ready.",
+    '{"litres": 320}',
+    '{"status": "ok"}',
+    '{"rooms": ["oak", "elm"], "error": null}',
+    "Der Saal ist frei.",
+    "Alles ist bereit.",
+    "Keine Stühle fehlen.",
+    "Son treinta sillas.",
+    "La sala está libre.",
+    "Hay que pagar hoy.",
+    "La salle est libre.",
+    "Rien ne manque.",
+)
+
+
+@pytest.mark.parametrize("said", REFUSALS)
+def test_what_declines_is_recognised(said):
+    assert refusal_in(said) is not None
+
+
+@pytest.mark.parametrize("said", [each for each in REPLIES if "refused" not in each])
+def test_an_ordinary_short_reply_is_no_refusal(said):
+    assert refusal_in(said) is None
+
+
+def test_something_added_that_nobody_had_spoken_of_is_found():
+    said = "Flour is short: that costs us 90 loaves. This includes 60 for the circus in Vaduz."
+    found = first(talk(*SHOP, m2=said, m6="We can sell 105 loaves."))
+    assert found == ("miller", "message-2", "unasked")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Including the surcharge for nights, each loaf of the hotels counts as 45.",
+        "Two hotels have ordered 45 of them, which includes 30 loaves for Friday.",
+    ],
+)
+def test_an_addition_that_explains_the_only_figure_or_is_known_is_none(said):
+    assert "unasked" not in cues_of(talk(*SHOP, m4=said))
+
+
+def test_what_most_turns_add_is_no_sign():
+    lines = [
+        (who, f"{text} That includes {at} for the fair in Vaduz{at}.")
+        for at, (who, text) in enumerate(SHOP)
+    ]
+    assert "unasked" not in cues_of(talk(*lines))
+
+
+@pytest.mark.parametrize(
+    ("at", "said", "last", "words"),
+    [
+        (3, "Then 180 loaves are left.", 135, "with 210, which follows from 240 - 30"),
+        (5, "Leaves 185 for the shop.", 185, "with 165, which follows from 210 - 45"),
+    ],
+)
+def test_the_figure_that_would_make_the_answer_right_is_found(at, said, last, words):
+    changed = {f"m{at}": said, "m5": said if at == 5 else f"Leaves {last} for the shop."}
+    context = talk(*SHOP, expected="165", m6=f"We can sell {last} loaves.", **changed)
+    named = attribute(log_of(context)).candidates[0]
+    assert (named.step_id, named.signs[0].cue) == (f"message-{at}", "repairs")
+    assert words in named.signs[0].reason
+
+
+def test_a_figure_that_was_given_otherwise_is_found():
+    lines = (
+        (USER, "We have 1800 litres. How many wheels at 12 litres each?"),
+        ("lead", "There are 1500 litres."),
+        ("press", "That makes 125 wheels."),
+        ("lead", "125 wheels."),
+    )
+    named = attribute(log_of(talk(*lines, expected="150 wheels"))).candidates[0]
+    assert (named.step_id, named.signs[0].cue) == ("message-1", "repairs")
+
+
+@pytest.mark.parametrize("expected", ["4711", None, "165 or 170"])
+def test_without_a_figure_that_leads_to_the_right_answer_nobody_is_named(expected):
+    wrong = {"m3": "Then 190 loaves are left.", "m5": "Leaves 145.", "m6": "145 loaves."}
+    assert "repairs" not in cues_of(talk(*SHOP, expected=expected, **wrong))
+
+
+def test_a_figure_that_only_its_speaker_knows_has_no_repair():
+    followed = {"m3": "Then 190 loaves are left.", "m5": "Leaves 145.", "m6": "145 loaves."}
+    wrong = talk(*SHOP, expected="165", m2="Flour is short: that costs us 50 loaves.", **followed)
+    assert attribute(log_of(wrong)).agent is None
+
+
+def test_percentages_are_only_calculated_where_they_are_spoken_of():
+    lines = (
+        (USER, "What is the price?"),
+        ("stock", "It is 400."),
+        ("rules", "Take off 15."),
+        ("till", "That is 300."),
+        ("lead", "It costs 300."),
+    )
+    assert "repairs" not in cues_of(talk(*lines, expected="340"))
+    said = talk(*lines, expected="340", m2="Take off 15 %.")
+    assert first(said) == ("till", "message-3", "repairs")
+
+
+def asked(question, reply, **more):
+    """A trace of one question beside two that were answered."""
+    steps = (
+        step(0, "lead", "one", "Which hall is free?", "The small hall is free."),
+        step(1, "lead", "two", question, reply),
+        step(2, "lead", "three", "Is today a Sunday?", "It is a Sunday."),
+    )
+    return EvaluationContext(trace=Trace(trace_id="t", steps=steps), **more)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "cue"),
+    [
+        ("Bitte 1250 und 870 addieren.", "Zusammen 1590.", "underived"),
+        ("Add 471 and 902 and take off 64 litres.", '{"mix": 791}', "underived"),
+        ("Which is lowest? Larch 61, Rowan 38, Alder 74", "Larch is.", "miscalculated"),
+        ("¿Cuál es más caro: Sol 20, Luna 35?", "Sol.", "miscalculated"),
+    ],
+)
+def test_what_was_asked_for_is_calculated_again(question, reply, cue):
+    assert first(asked(question, reply)) == ("two", "s1", cue)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("Add 460 and 900 and take off 60 litres.", '{"mix": 1300}'),
+        ("Please review: a settlement of 1157, that is 1457 less 300.", "Take off 250 more."),
+        ("Which is lowest? Larch 61, Rowan 38, Alder 74", "Rowan, with 38."),
+        ("Which is lowest? Larch 38, Rowan 38", "Larch."),
+        ("Is the lowest or the highest due? Larch 61, Rowan 38", "Larch."),
+    ],
+)
+def test_a_right_result_and_a_question_without_one_are_no_signs(question, reply):
+    assert attribute(log_of(asked(question, reply))).agent is None
+
+
+def test_who_was_handed_the_one_right_name_and_gives_the_wrong_one_is_named():
+    context = asked(
+        "Enter Rowan as first and confirm.",
+        "Entered as first: Alder.",
+        answer="We regrow Alder first.",
+        expected_answer="We regrow Rowan first.",
+    )
+    assert first(context) == ("two", "s1", "lost_value")
+    offered = replace(
+        asked(
+            "Take Rowan or Alder.",
+            "Entered as first: Alder.",
+            answer="We regrow Alder first.",
+            expected_answer="We regrow Rowan first.",
+        )
+    )
+    assert "lost_value" not in cues_of(offered)
