@@ -128,8 +128,9 @@ def _name_callees(
         not members
     ):  # its calls are under its own name, as in a report: tasks do not call it by address
         tops_of_own = {top["step_id"] for found in tops for top in found}
-        for step in steps.values():
-            if _agent_above(step, steps) in tops_of_own:
+        above = _agents_above(steps)
+        for step_id, step in steps.items():
+            if above[step_id] in tops_of_own:
                 step.setdefault("caller", own)
         return
     for step in steps.values():
@@ -137,13 +138,21 @@ def _name_callees(
             step["caller"] = agent
 
 
-def _agent_above(step: Mapping[str, Any], steps: Mapping[str, Any]) -> str | None:
-    """Return the id of the nearest agent's step above a step; None without one, and in a circle."""
-    seen: set[str] = set()
-    at = str(step.get("parent_step_id"))
-    while at in steps and at not in seen:
-        if steps[at]["call_type"] == CallType.AGENT:
-            return at
-        seen.add(at)
-        at = str(steps[at].get("parent_step_id"))
-    return None
+def _agents_above(steps: Mapping[str, Mapping[str, Any]]) -> dict[str, str | None]:
+    """Return the id of the nearest agent's step above each; None without one, and in a circle."""
+    above: dict[str, str | None] = {}
+    for start in steps:
+        way: dict[str, None] = {}
+        at: Any = start
+        found: str | None = None
+        while at in steps and at not in way:
+            if at in above:
+                found = above[at]
+                break
+            way[at] = None
+            at = steps[at].get("parent_step_id")
+            if at in steps and steps[at]["call_type"] == CallType.AGENT:
+                found = at
+                break
+        above.update(dict.fromkeys(way, found))
+    return above

@@ -76,11 +76,17 @@ def report_of(trace_id: str, activities: Sequence[Activity]) -> dict[str, Any]:
     return {"trace_id": trace_id, "steps": steps}
 
 
+MOST_HANDOVERS = 200
+MOST_CHARS = 2_000
+"""Characters of a tool's arguments in which an agent's name is looked for."""
 _HANDOVER = re.compile(r"transfer|hand_?-?off|hand_?-?over|delegate", re.IGNORECASE)
 
 
 def _with_handovers(activities: Sequence[Activity]) -> Sequence[Activity]:
-    """Put agents below the tool by which another agent handed over to them."""
+    """Put agents below the tool by which another agent handed over to them.
+
+    Of more than `MOST_HANDOVERS` such tools the first count: each is compared with each agent.
+    """
     tools = [
         each
         for each in activities
@@ -89,20 +95,27 @@ def _with_handovers(activities: Sequence[Activity]) -> Sequence[Activity]:
     if not tools:
         return activities
     tree = _Tree(activities)
+    given = [
+        (tool, giver)
+        for tool in tools[:MOST_HANDOVERS]
+        if (giver := tree.agent_above(tool)) is not None
+    ]
     moved: dict[str, str] = {}
     for each in activities:
         if each.kind is not ActivityKind.AGENT or tree.agent_above(each) is not None:
             continue
-        before = [
-            tool
-            for tool in tools
-            if _names(tool, each.name)
-            and _is_before(tool.start, each.start)
-            and (giver := tree.agent_above(tool)) is not None
-            and giver.name != each.name
-        ]
-        if before:
-            moved[each.id] = before[-1].id
+        last = next(
+            (
+                tool
+                for tool, giver in reversed(given)
+                if giver.name != each.name
+                and _is_before(tool.start, each.start)
+                and _names(tool, each.name)
+            ),
+            None,
+        )
+        if last is not None:
+            moved[each.id] = last.id
     return [
         replace(each, parent=moved[each.id]) if each.id in moved else each for each in activities
     ]
@@ -114,7 +127,7 @@ def _names(tool: Activity, agent: str) -> bool:
         return True
     if tool.request is None:
         return tool.name.casefold().endswith("agent") or bool(_HANDOVER.fullmatch(tool.name))
-    return f'"{agent}"' in tool.request
+    return f'"{agent}"' in tool.request[:MOST_CHARS]
 
 
 def _is_before(one: Any, other: Any) -> bool:

@@ -9,6 +9,7 @@ from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.otlp.decoding import JSON, RefusedRequestError, RequestLimits, spans_in
 from tau_bridge.otlp.reports import reports_of_spans
 from tau_bridge.trace_context import wire_span_id
+from tau_bridge.trace_formats.activities import MOST_HANDOVERS
 from tau_bridge.trace_merging import merge
 
 from .export import START, TRACE, below, raw, request, span
@@ -244,3 +245,30 @@ def test_no_span_breaks_the_reading(changes, pairs, kind):
     made["attributes"] += [{"key": key, "value": value} for key, value in pairs]
     made = {**made, "startTimeUnixNano": START, **changes}
     merged([made], observed("1"))
+
+
+def test_tools_far_below_the_agent_are_its_calls():
+    depth = 2_000
+    spans = [
+        span("lead", "lead", parent=inside("1")),
+        *(
+            span(
+                f"{at}", f"t{at}", parent=below(f"{at - 1}" if at else "lead"), kind="execute_tool"
+            )
+            for at in range(depth)
+        ),
+    ]
+    [report], _ = reports_of_spans([raw(each) for each in spans], observed("1"), agent=URL)
+    callers = {step["caller"] for step in report.value["steps"] if step["callee"].startswith("t")}
+    assert callers == {"lead"}
+
+
+def test_of_very_many_handovers_the_first_are_looked_at():
+    count = MOST_HANDOVERS + 5
+    spans = [span("lead", "lead", parent=inside("1"))]
+    for at in range(count):
+        tool = span(f"t{at}", f"transfer_to_a{at}", parent=below("lead"), kind="execute_tool")
+        spans += [tool, span(f"a{at}", f"a{at}", parent=inside("1"))]
+    shown, _ = merged(spans, observed("1"))
+    handed = [callee for caller, callee, _, _ in shown if caller == "lead" and callee[0] == "a"]
+    assert len(handed) == MOST_HANDOVERS
