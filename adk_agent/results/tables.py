@@ -103,7 +103,7 @@ def usage_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
         (
             row.participant,
             domain_label(row, rows),
-            tokens(usage.total_tokens),
+            _agent_tokens(usage),
             dollars(usage.cost),
             dollars(usage.mean_cost),
             NONE if usage.passes_per_dollar is None else f"{usage.passes_per_dollar:,.1f}",
@@ -136,6 +136,15 @@ def _used(
     """Return the rows of agents that report tokens or cost."""
     found = [(row, row.agent_usage) for row in rows]
     return [(row, usage) for row, usage in found if usage is not None and usage.trials]
+
+
+def _agent_tokens(usage: AgentUsage) -> str:
+    """Format an agent's tokens; with `in` or `out` where it reports only those of one side."""
+    if usage.total_tokens is None and usage.prompt_tokens is not None:
+        return f"{usage.prompt_tokens:,} in"
+    if usage.total_tokens is None and usage.completion_tokens is not None:
+        return f"{usage.completion_tokens:,} out"
+    return tokens(usage.total_tokens)
 
 
 def tokens(count: int | None) -> str:

@@ -97,9 +97,11 @@ def _why_alone(row: TeamRow | None) -> str:
 
 
 def _judged(row: TeamRow) -> str:
-    """Return the labels of a team, its judgement, and what may have been missed of it."""
+    """Return the labels of a team, its judgement, and what was reported wrongly or may be missed."""
     named = tables.labels(row)
-    parts = [f"Labels: {named}." if named else "", _score(row), *tables.sight_lines([row])]
+    calls = texts.count(row.contradictions, "call")
+    differ = f"Reported otherwise than seen: {calls}." if row.contradictions else ""
+    parts = [f"Labels: {named}." if named else "", _score(row), differ, *tables.sight_lines([row])]
     return " ".join(filter(None, parts))
 
 

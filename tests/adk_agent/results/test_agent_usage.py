@@ -166,17 +166,19 @@ def report(results_dir):
         "paid": agent(PAID),
         "silent": agent(None),
         "wild": agent({"usage": {"total_tokens": -1}}),
+        "partly": agent({"usage": {"prompt_tokens": 700}}),
     }
     return greenroom.evaluate(agents, "mock", tasks=1, offline=True, results_dir=results_dir)
 
 
 def test_a_report_has_it_for_trials_and_agents_apart_from_the_assessor_s(report):
-    paid, silent, wild = report.trials
+    paid, silent, wild, partly = report.trials
     replies = paid.agent_usage.replies
     assert paid.agent_usage.total_tokens == 1000 * replies
     assert paid.agent_usage.cost == 0.25 * replies
     assert (paid.total_tokens, paid.cost) == (None, None)
     assert silent.agent_usage is None
+    assert partly.agent_usage.total_tokens is None
     assert (wild.agent_usage.total_tokens, wild.agent_usage.ignored) == (None, wild.turns)
     summary = report.of("paid").summary[0].agent_usage
     assert (summary.mean_cost, summary.trials) == (paid.agent_usage.cost, 1)
@@ -189,6 +191,7 @@ def test_the_terminal_shows_it_for_agents_that_report_it(report, results_dir, ca
     table = shown[shown.index("Tokens and cost") : shown.index("tokens and cost of an agent")]
     assert "python:paid" in table
     assert f"{report.trials[0].agent_usage.total_tokens:,}" in table
+    assert f"{report.trials[3].agent_usage.prompt_tokens:,} in" in table
     assert "python:silent" not in table
     assert "user, judge cost" not in table  # nothing was spent on models here
 
@@ -200,14 +203,14 @@ def test_markdown_csv_and_data_frame_have_it(report, results_dir, capsys):
     path = results_dir / "trials.csv"
     command = ["export", report.run_id, "--to", "csv", "--out", str(path)]
     assert main([*command, "--results-dir", str(results_dir)]) == 0
-    paid, silent, _ = csv.DictReader(path.read_text().splitlines())
+    paid, silent, *_ = csv.DictReader(path.read_text().splitlines())
     assert (paid["agent_total_tokens"], paid["agent_cost"]) == (
         str(report.trials[0].agent_usage.total_tokens),
         str(report.trials[0].agent_usage.cost),
     )
     assert (silent["agent_total_tokens"], silent["agent_cost"], paid["cost"]) == ("", "", "")
     frame = report.to_pandas()
-    assert list(frame["agent_cost"].fillna(-1))[1:] == [-1, -1]
+    assert list(frame["agent_cost"].fillna(-1))[1:] == [-1, -1, -1]
 
 
 def test_the_page_has_it_in_the_table_of_agents(report, results_dir, capsys):

@@ -1,8 +1,12 @@
 """The graph of who called whom."""
 
+import json
+
 from evals.base import Evaluation
 from evals.trace import ASSESSOR, CALLER_KIND, USER, Provenance
-from tests.adk_agent.present.page.kept_run import keep_run, page_of, record, row, step, text_of
+from tests.adk_agent.present.page.kept_run import RUN, keep_run, page_of, record, row, step, text_of
+from tests.adk_agent.results.team_trials import graph
+from tests.adk_agent.results.team_trials import row as team_row_of
 
 
 def test_the_graph_tells_observed_and_reported_calls_weak_spots_and_the_assessor_apart(tmp_path):
@@ -69,3 +73,16 @@ def test_a_pair_that_talked_often_has_a_95th_percentile(tmp_path):
     # of 10, 20 ... 200 ms, by hand: rank 0.95 * 19 = 18.05, so 190 + 0.05 * 10
     assert "<title>lead to a: 20 calls, median 105 ms, p95 190 ms</title>" in page
     assert "<title>lead to b: 19 calls, median 100 ms</title>" in page
+
+
+def test_calls_that_were_reported_otherwise_than_they_were_seen_are_counted(tmp_path):
+    of = row("http://x.test", "a")
+    steps = (step(1, ASSESSOR, "lead"), step(2, "lead", "a"))
+    folder = keep_run(tmp_path, [record(of, steps=steps)])
+    path = folder / RUN / "report.json"
+    report = json.loads(path.read_text())
+    told = team_row_of({"graph": graph("hub", not_believed=2)}).model_dump(mode="json")
+    path.write_text(
+        json.dumps({**report, "teams": [{**told, "participant": of.participant, "domain": "mock"}]})
+    )
+    assert "Reported otherwise than seen: 2 calls." in text_of(page_of(folder))
