@@ -89,6 +89,7 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
         "judge_model": content.models.judge,
         "embedding_model": content.models.embedding,
         "fail_under": content.gates.fail_under,
+        "fail_under_faults": content.gates.fail_under_faults,
         "stop_when": rule,
         "max_cost": content.gates.max_cost,
         "max_tokens": content.gates.max_tokens,
@@ -102,6 +103,8 @@ def with_config(parsed: argparse.Namespace, config: LoadedConfig) -> argparse.Na
             "offline": parsed.offline or content.offline,
             "judge_user": parsed.judge_user or content.judge_user,
             "isolation": parsed.isolation or content.isolation,
+            "fail_on_repeated_writes": parsed.fail_on_repeated_writes
+            or content.gates.fail_on_repeated_writes,
             "confidence": parsed.confidence or content.confidence,
             "option": [*options, *(parsed.option or ())] or None,
         }

@@ -10,9 +10,9 @@ from typing import Any
 
 from adk_agent.cli.edge import OK, USAGE
 from adk_agent.cli.flags import playing_flags
-from adk_agent.cli.message import Message
+from adk_agent.cli.message import Message, plan_of
 from adk_agent.cli.terminal import say, write_data
-from adk_agent.conversation.replies import Asked, Play, Reading, Refused, Reply
+from adk_agent.conversation.replies import Asked, Reading, Refused, Reply
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.requests.description import describe, equivalent_command
@@ -25,7 +25,7 @@ def show_plan(reply: Reply, reading: Reading, parsed: argparse.Namespace) -> int
     Raises:
         RequestError: There is none; the message says why, or what is asked.
     """
-    plan = _plan_of(reply)
+    plan = plan_of(reply)
     if plan is None:
         if isinstance(reply, Refused):
             raise RequestError(reply.text)
@@ -43,7 +43,7 @@ def show_intent(message: Message, reading: Reading) -> int:
     if not isinstance(intent, Evaluate):
         return _show(intent, reading, parsed)
     reply = message.reply(reading, confirmed=False)
-    plan = _plan_of(reply)
+    plan = plan_of(reply)
     if plan is None:
         why = reply.text if isinstance(reply, Refused) else ""
         return _show(Refuse(reason=why), reading, parsed)
@@ -68,12 +68,6 @@ def _show(intent: Intent, reading: Reading, parsed: argparse.Namespace) -> int:
     told = "".join(f"\n  {name}: {value}" for name, value in given.items())
     say(f"Intent: {intent.intent}{told}\nRead by {reading.read_by}")
     return code
-
-
-def _plan_of(reply: Reply) -> EvaluationPlan | None:
-    if isinstance(reply, Play):
-        return reply.plan
-    return reply.question.plan if isinstance(reply, Asked) else None
 
 
 def _facts(reply: Reply, reading: Reading) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adk_agent.cli import values
+from adk_agent.cli import fault_gate, values
 from adk_agent.cli.budget import add_budget, budget_flags
 from adk_agent.core.errors import RequestError
 from adk_agent.core.files import storage
@@ -60,6 +60,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="exit code 1 if an agent's pass^1 is below this, 0 to 1",
     )
+    fault_gate.add_arguments(parser)
     parser.add_argument(
         "--stop-when",
         metavar="RULE",
@@ -234,6 +235,7 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
         "--stop-when": given.get("stop_when"),
         **budget_flags(parsed),
         "--fail-under": _number(share),
+        fault_gate.UNDER: _number(given.get("fail_under_faults")),
         "--otlp-port": str(given.get("otlp_port") or ""),
         "--otlp-grace": _number(given.get("otlp_grace")),
         "--cache": given.get("cache"),
@@ -241,7 +243,7 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
         "--judge-model": given.get("judge_model"),
         "--embedding-model": given.get("embedding_model"),
     }
-    switches = ["--offline", "--allow-code"]
+    switches = ["--offline", "--allow-code", fault_gate.REPEATED]
     on = [flag for flag in switches if given.get(flag.removeprefix("--").replace("-", "_"))]
     named = [each for one in given.get("credential") or () for each in ("--credential", one)]
     if token := given.get("token"):

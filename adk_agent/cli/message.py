@@ -15,6 +15,7 @@ from adk_agent.cli.chosen import add_files, opened, reading_of
 from adk_agent.cli.credentials import credentials_of
 from adk_agent.cli.edge import OK, USAGE
 from adk_agent.cli.export import NamedExport, checked_exports
+from adk_agent.cli.fault_gate import require_faults
 from adk_agent.cli.flags import add_engine, add_playing, read_token, settings_of
 from adk_agent.cli.playing import assembly_of, play, stop_rule_of
 from adk_agent.cli.selecting import Entries
@@ -22,7 +23,7 @@ from adk_agent.cli.terminal import say, write_data
 from adk_agent.conversation.answering import answer, settle
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
 from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import Overrides, Selection
+from adk_agent.core.plan import EvaluationPlan, Overrides, Selection
 from adk_agent.core.settings import Settings
 from adk_agent.requests.config_file.reading import LoadedConfig
 from adk_agent.requests.credentials import parse_credential
@@ -103,6 +104,13 @@ def add_message(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     parser.add_argument("--yes", action="store_true", help="answer yes to every question")
     add_playing(parser)
+
+
+def plan_of(reply: Reply) -> EvaluationPlan | None:
+    """Return the plan that a reply would play, or asks to be confirmed; None without one."""
+    if isinstance(reply, Play):
+        return reply.plan
+    return reply.question.plan if isinstance(reply, Asked) else None
 
 
 def text_of(given: str) -> str:
@@ -206,8 +214,12 @@ class Message:
         return reading_of(self.parsed, self.config, self.selections, registered)
 
     def reply(self, reading: Reading, *, confirmed: bool) -> Reply:
-        """Return what is to be done about what was read."""
-        return self.loop.run(
+        """Return what is to be done about what was read.
+
+        Raises:
+            RequestError: A gate is about faults that the plan does not have.
+        """
+        reply = self.loop.run(
             answer(
                 reading.intent,
                 reading.text,
@@ -217,6 +229,10 @@ class Message:
                 confirmed=confirmed,
             )
         )
+        plan = plan_of(reply)
+        if plan is not None:
+            require_faults(self.parsed, plan)
+        return reply
 
     def act(self, reply: Reply, reading: Reading) -> int:
         """Do what a reply says, ask what has to be asked, and return the exit code."""

@@ -104,12 +104,16 @@ def play(
 
 def conclude(report: EvaluationReport, parsed: argparse.Namespace, settings: Settings) -> int:
     """Show the results of a run and return the exit code."""
-    from adk_agent.cli import gate
+    from adk_agent.cli import fault_gate, gate
 
     if parsed.json:
         write_data(report.to_json())
     _display(parsed, settings).result(report)
-    return max(gate.exit_code(report, parsed.fail_under), gate.isolation_code(report))
+    return max(
+        gate.exit_code(report, parsed.fail_under),
+        gate.isolation_code(report),
+        fault_gate.fault_code(report, parsed),
+    )
 
 
 def _display(parsed: argparse.Namespace, settings: Settings) -> Display:

@@ -11,6 +11,7 @@ from typing import get_args
 from adk_agent.cli.chosen import add_code, with_files
 from adk_agent.cli.credentials import credentials_of
 from adk_agent.cli.display import Display
+from adk_agent.cli.fault_gate import require_faults
 from adk_agent.cli.flags import (
     A_RUN,
     add_playing,
@@ -61,6 +62,7 @@ def execute(parsed: argparse.Namespace) -> int:
             "greenroom run"
         )
     manifest = load_manifest(results_dir, status.run_id)
+    require_faults(parsed, manifest.plan)
     named = {name: each for name, each in manifest.model_names.items() if not vars(parsed)[name]}
     settings = settings.model_copy(update=named)
     config = _kept_config(results_dir, manifest)

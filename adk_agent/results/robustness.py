@@ -46,6 +46,8 @@ class RobustnessRow(Row):
     blind_writes: int | None
     reason: str | None
     """The reason why there is no comparison."""
+    injectable: bool = True
+    """False if none of these faults can be injected into this agent's trials."""
 
 
 class ReliabilityRow(Row):
@@ -85,6 +87,7 @@ def robustness_row(
         before[each.row.task].append(float(plain[each.row.key].passed))
         after[each.row.task].append(float(each.row.passed))
     found = compare(before, after)
+    played = any(row.status == "scored" for row in plain.values())
     reason = None
     if found is None:
         reason = _reason(plain, faulted, hit, family)
@@ -100,6 +103,7 @@ def robustness_row(
         repeated_writes=_sum([each.repeated_writes for each in hit]),
         blind_writes=_sum([each.blind_writes for each in hit]),
         reason=reason,
+        injectable=bool(faulted) or not played,
     )
 
 

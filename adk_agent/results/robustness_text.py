@@ -68,8 +68,16 @@ def consistency_line(reliability: Sequence[ReliabilityRow]) -> str:
 
 
 def robustness_lines(rows: Sequence[RobustnessRow]) -> list[str]:
-    """Say in a line for each agent, domain and family what the faults did."""
-    return [f"{row.participant} in {row.domain} under {row.family}: {_found(row)}" for row in rows]
+    """Say in a line for each agent, domain and family what the faults did.
+
+    Families that cannot be injected are left out where others can.
+    """
+    with_faults = {(row.participant, row.domain) for row in rows if row.injectable}
+    return [
+        f"{row.participant} in {row.domain} under {row.family}: {_found(row)}"
+        for row in rows
+        if row.injectable or (row.participant, row.domain) not in with_faults
+    ]
 
 
 def _found(row: RobustnessRow) -> str:

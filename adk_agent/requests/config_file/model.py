@@ -143,6 +143,10 @@ class Gates(_Table):
 
     fail_under: Annotated[float, Field(ge=0, le=1)] | None = None
     """Exit code 1 if an agent's pass^1 is below this share."""
+    fail_under_faults: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Exit code 1 if an agent keeps less than this share of its pass^1 under injected faults."""
+    fail_on_repeated_writes: bool = False
+    """Exit code 1 if an agent does a write again under injected faults."""
     stop_when: Text | None = None
     """A rule that ends the run early, such as `interval < 0.05`."""
     max_cost: Annotated[float, Field(gt=0)] | None = None

@@ -39,6 +39,7 @@ _TAIL = """
 
 [gates]
 # fail_under = 0.6  # exit code 1 if an agent's pass^1 is below
+# fail_under_faults = 0.9  # with [chaos]: exit code 1 if less of that is left under faults
 # stop_when = "interval < 0.05 or minutes > 30"  # end early
 # max_cost = 5  # US dollars for Greenroom's own models; then end early
 
