@@ -112,8 +112,11 @@ def driver(lab, program):
 
 
 SCENARIOS = (undisturbed, cut, head, headoff, driver, blink, off)
-RESUMED = {head: {3}, headoff: {3}, driver: {-signal.SIGKILL, 128 + signal.SIGKILL}}
-"""How the run ends that is to be resumed; the others have to end by 0."""
+RESUMED = {head: {3}, headoff: {0, 3}, driver: {-signal.SIGKILL, 128 + signal.SIGKILL}}
+"""How the run ends that is to be resumed; the others have to end by 0.
+
+Without power the head is missed late: a run whose rest is played by then ends by 0.
+"""
 
 
 def play(lab, scenario, expected, bound_s, *, verbose):
