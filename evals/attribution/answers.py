@@ -6,7 +6,12 @@ import contextlib
 import re
 from collections.abc import Iterator
 
-from evals.attribution.calculations import asked_calculation, asked_choice, asks_to_calculate
+from evals.attribution.calculations import (
+    asked_calculation,
+    asked_choice,
+    asks_to_calculate,
+    shown_calculations,
+)
 from evals.attribution.refusals import refusal_in
 from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
 from evals.attribution.turns import Log, Turn
@@ -32,7 +37,20 @@ RARE = 1 / 3
 
 
 def miscalculated(log: Log) -> Iterator[Found]:
-    """Find replies to a request for one calculation, or for one of several, that are not its result."""
+    """Find replies that are not the result of the calculation or the choice that was asked for.
+
+    And whatever writes out a calculation with another result than it has.
+    """
+    for at, turn in enumerate(log.turns):
+        for shown, stated, is_right in shown_calculations(turn.text) if turn.is_own else ():
+            if not is_right:
+                yield Found(
+                    at=at,
+                    strength=1.0,
+                    reason=f"{turn.agent} gives {shown.words} as {stated:g}, which is "
+                    f"{shown.value:g}.",
+                    excerpt=excerpt_of(turn.text),
+                )
     for at, turn in _replies(log):
         choice = asked_choice(turn.asked)
         if choice is not None:
@@ -151,7 +169,8 @@ def underived(log: Log) -> Iterator[Found]:
             or asks_to_calculate(turn.asked)
         )
         given = [*heard, *numbers_in(turn.asked)]
-        own = [number for number in numbers_in(turn.text) if number not in given]
+        shown = [stated for _, stated, is_right in shown_calculations(turn.text) if is_right]
+        own = [number for number in numbers_in(turn.text) if number not in (*given, *shown)]
         if own and len(given) > 1 and len(given) + len(own) <= MOST_INPUTS:
             *others, last = own
             if not is_calculated(last, [*given, *others]):

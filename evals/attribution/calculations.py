@@ -1,11 +1,12 @@
-"""Calculations that a request asks for: one expression, or the extreme of several values. Pure."""
+"""Calculations that a request asks for or that a reply shows, and the extreme of several values. Pure."""
 
 from __future__ import annotations
 
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from evals.attribution.values import is_calculated, numbers_in, words_of
 
@@ -13,6 +14,7 @@ from evals.attribution.values import is_calculated, numbers_in, words_of
 _EXPRESSION = re.compile(
     r"(?<![\w.-])[(]*-?\d[\d.]*(?:[\s)]*(?:[+*×÷]|\s[-/x]\s)[\s(]*-?\d[\d.]*)+[)]*(?![\w-])"
 )
+_SHOWN = re.compile(rf"({_EXPRESSION.pattern})\s*=\s*(-?\d[\d.]*\d|-?\d)(?![\w]|[.,]\d)")
 _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -21,6 +23,8 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 }
 MOST_CHARS = 600
 """Characters of a request for one calculation."""
+MOST_SHOWN = 5_000
+"""Characters of a reply in which calculations are looked for."""
 MOST_FIGURES = 10
 """With more figures at hand nearly everything can be calculated."""
 MOST_OTHER_WORDS = 8
@@ -66,20 +70,77 @@ def asked_calculation(asked: str) -> tuple[str, float] | None:
     rest = _EXPRESSION.sub(" ", asked)
     if len(found) != 1 or numbers_in(rest) or len(words_of(rest)) > MOST_OTHER_WORDS:
         return None
-    text = re.sub("[x×]", "*", found[0]).replace("÷", "/")
+    shown = _parsed(found[0])
+    return None if shown is None else (found[0], shown.value)
+
+
+@dataclass(frozen=True)
+class Calculation:
+    """A calculation that is written out."""
+
+    words: str
+    tree: ast.expr
+
+    @property
+    def operands(self) -> list[float]:
+        """Return its figures, from left to right."""
+        return [float(each) for each in _constants(self.tree)]
+
+    @property
+    def value(self) -> float:
+        """Return its result."""
+        return self.with_operands(self.operands)
+
+    def with_operands(self, operands: Sequence[float]) -> float:
+        """Return its result with other figures.
+
+        Raises:
+            ZeroDivisionError: It divides by nothing.
+        """
+        left = iter(operands)
+        return _value(self.tree, lambda: next(left))
+
+
+def shown_calculations(text: str) -> Iterator[tuple[Calculation, float, bool]]:
+    """Yield the calculations that a text writes out, with the result that it gives.
+
+    And whether that is right; a whole number may be rounded either way.
+    """
+    for words, stated in _SHOWN.findall(text[:MOST_SHOWN]):
+        shown, given = _parsed(words.strip()), float(stated)
+        if shown is not None:
+            rounds = given.is_integer() and not shown.value.is_integer()
+            yield shown, given, abs(shown.value - given) < (1.0 if rounds else 0.0051)
+
+
+def _parsed(words: str) -> Calculation | None:
+    text = re.sub("[x×]", "*", words).replace("÷", "/")
     try:
-        return found[0], _value(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError):
+        found = Calculation(words, ast.parse(text, mode="eval").body)
+        found.value  # noqa: B018 - raises where it is no simple calculation
+    except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError):
         return None
+    return found
 
 
-def _value(node: ast.expr) -> float:
+def _constants(node: ast.expr) -> Iterator[int | float]:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value)
+        yield node.value
+    elif isinstance(node, ast.UnaryOp):
+        yield from _constants(node.operand)
+    elif isinstance(node, ast.BinOp):
+        yield from _constants(node.left)
+        yield from _constants(node.right)
+
+
+def _value(node: ast.expr, operand: Callable[[], float]) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(operand())
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_value(node.operand)
+        return -_value(node.operand, operand)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+        left = _value(node.left, operand)
+        return _OPERATORS[type(node.op)](left, _value(node.right, operand))
     raise ValueError("no simple calculation")
 
 

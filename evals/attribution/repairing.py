@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
+from evals.attribution.calculations import Calculation, shown_calculations
 from evals.attribution.signs import Found, excerpt_of
 from evals.attribution.turns import Log
 from evals.attribution.values import numbers_in
@@ -140,6 +141,9 @@ def _figures(log: Log, has_shares: bool) -> list[_Figure]:
     """Return the figures of a log at their first mention, with how each follows from others."""
     found: list[_Figure] = []
     for at, turn in enumerate(log.turns):
+        shown = {
+            stated: each for each, stated, is_right in shown_calculations(turn.text) if is_right
+        }
         for number in numbers_in(turn.text):
             if len(found) > MOST_NUMBERS:
                 return found
@@ -147,8 +151,27 @@ def _figures(log: Log, has_shares: bool) -> list[_Figure]:
                 continue
             before = _before(found, at)
             formula = _formula_of(number, found, before, has_shares) if turn.is_own else None
+            if number in shown:
+                formula = _written_out(shown[number], found)
             found.append(_Figure(at=at, value=number, is_own=turn.is_own, formula=formula))
     return found
+
+
+def _written_out(shown: Calculation, figures: Sequence[_Figure]) -> _Formula:
+    """Return a calculation that a text writes out, of the figures that it takes from others."""
+    operands = shown.operands
+    places = {
+        number: place
+        for number, each in enumerate(operands)
+        for place, figure in enumerate(figures)
+        if _is_near(figure.value, each)
+    }
+
+    def calculate(*taken: float) -> float:
+        values = dict(zip(places, taken, strict=True))
+        return shown.with_operands([values.get(at, each) for at, each in enumerate(operands)])
+
+    return _Formula(_Kind(calculate, shown.words), tuple(places.values()))
 
 
 def _before(figures: Sequence[_Figure], at: int) -> list[int]:

@@ -14,10 +14,11 @@ MAX_CHARS = 20_000
 MAX_NUMBERS = 120
 """With more numbers at hand nearly everything can be calculated, so nothing is told from it."""
 
-MOST_TERMS = 8
-"""Numbers up to which all their sums and differences are looked at."""
+FEW_TERMS, MOST_TERMS = 6, 8
+"""Numbers up to which the sums and differences of any of them are looked at, and those of all."""
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?(?!\w|-\w)")
+_TIME = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?\b")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 # What prose marks as a value: bold, quoted, capitalised words, and numbers.
 _MARKED = re.compile(
@@ -60,8 +61,8 @@ def _json_rows(text: str) -> Iterator[tuple[str, str]]:
 
 
 def numbers_in(text: str) -> list[float]:
-    """Return the numbers of a text, without the parts of dates."""
-    plain = _DATE.sub(" ", text[:MAX_CHARS])
+    """Return the numbers of a text, without the parts of dates and of times of day."""
+    plain = _TIME.sub(" ", _DATE.sub(" ", text[:MAX_CHARS]))
     return [float(found.replace(",", "")) for found in _NUMBER.findall(plain)]
 
 
@@ -150,7 +151,7 @@ def is_calculated(number: float, given: Sequence[float]) -> bool:
     """Tell whether a number is a given one or their sum, or follows from two or three of them."""
     if any(_is_near(abs(number), abs(each)) for each in (*given, sum(given))):
         return True
-    if len(given) <= MOST_TERMS and any(_is_near(abs(number), abs(s)) for s in _signed_sums(given)):
+    if any(_is_near(abs(number), abs(each)) for each in _signed_sums(given)):
         return True
     pairs = [
         each
@@ -159,16 +160,20 @@ def is_calculated(number: float, given: Sequence[float]) -> bool:
         for each in (a + b, a - b, a * b, *(_shares(a, b)), *(_shares(b, a)))
     ]
     third = (
-        each for pair in pairs for c in given for each in (pair - c, pair + c, *_quotient(pair, c))
+        each
+        for pair in pairs
+        for c in given
+        for each in (pair - c, pair + c, pair * c, *_quotient(pair, c))
     )
     return any(_is_near(abs(number), abs(each)) for each in (*pairs, *third))
 
 
 def _signed_sums(terms: Sequence[float]) -> list[float]:
-    """Return what adding or subtracting all numbers, in any combination, comes to."""
-    sums = [0.0]
-    for term in terms:
-        sums = [each + sign * term for each in sums for sign in (1, -1)]
+    """Return what adding or subtracting numbers comes to: all of them, or any if they are few."""
+    signs = (1, -1, 0) if len(terms) <= FEW_TERMS else (1, -1) if len(terms) <= MOST_TERMS else ()
+    sums = [0.0] if signs else []
+    for term in terms if signs else ():
+        sums = [each + sign * term for each in sums for sign in signs]
     return sums
 
 
