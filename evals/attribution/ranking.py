@@ -16,9 +16,14 @@ FOLLOWS: Mapping[Cue, frozenset[Cue]] = {
     "unfounded": frozenset(("contradicts", "no_answer", "declined", "unfounded")),
     "wrong_value": frozenset(("contradicts", "no_answer", "declined", "unfounded", "wrong_value")),
     "unasked": frozenset(("no_answer", "declined", "unasked")),
+    "repairs": frozenset(("no_answer", "declined")),
+    "underived": frozenset(("no_answer", "declined")),
+    "astray": frozenset(("no_answer", "declined")),
     "lost_value": frozenset(("no_answer", "declined", "lost_value")),
 }
 """Signs that also follow from another before them: what is calculated from a wrong value is wrong."""
+SAME: Mapping[Cue, Cue] = {"underived": "wrong_value"}
+"""A cue, and one that says of the same figure again that it came from nowhere."""
 CONSEQUENCE = 0.25
 """The share of its weight that such a sign keeps."""
 LLM_CONFIRMED, LLM_NAMED = 6.0, 1.0
@@ -94,11 +99,17 @@ def _with_consequences(
 
 
 def _strongest(signs: Sequence[Sign]) -> tuple[Sign, ...]:
-    """Return the strongest sign of each cue: ten wrong values are one mistake."""
+    """Return the strongest sign of each cue: ten wrong values are one mistake.
+
+    Of two cues that see the same in a figure only one counts.
+    """
     found: dict[Cue, Sign] = {}
     for sign in signs:
         if sign.cue not in found or sign.weight > found[sign.cue].weight:
             found[sign.cue] = sign
+    for cue, same in SAME.items():
+        if cue in found:
+            found.pop(same, None)
     return tuple(sorted(found.values(), key=lambda sign: -sign.weight))
 
 

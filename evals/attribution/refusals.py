@@ -17,19 +17,57 @@ INABILITY = re.compile(
     re.IGNORECASE,
 )
 """Words with which somebody says that something cannot be done, or is not known."""
-# Further ones, which say so only in a short reply that holds nothing else.
-_SHORT = re.compile(
-    r"\b(?:n/?a|unknown|unavailable|declin(?:e|ed)|refused?|forbidden|rejected|impossible|"
-    r"(?:un|not )(?:authori[sz]ed|supported)|outside (?:of )?(?:what|the|my|our)|beyond (?:my|our|the)|"
-    r"no (?:access|records?|data|information|idea|permission|results?|entry|comment)|"
-    r"(?:do|does|did|have|has|am|is|are)(?:n['’]t| not) (?:know|have|been able|aware|in a position|"
-    r"do that|able|help|do this|answer|provide)|ask (?:somebody|someone) else|no longer able|"
-    r"nothing (?:for you|on|to (?:give|offer|report|say|share))|(?:un|not )(?:reachable|responding)|"
-    r"(?:does|did) not (?:respond|answer|open|load)|closed to (?:me|us)|quota (?:exceeded|reached|used up)|(?:is|are|be|went|seems?) (?:down|offline)|"
-    r"try again later|timed? ?out|(?:has |have |it |call |query |request |lookup )failed|error(?=:|$|\.))\b",
+_WANTED = (
+    r"(?:access|records?|rows?|data|information|context|idea|permission|authori[sz]ation|results?|entry|"
+    r"entries|comment|list|input|feed|password|key|clearance|answer|reply|hits?|match(?:es)?|value)"
+)
+# Further ones, which say so in a short reply without a figure of its own.
+_FAILS = re.compile(
+    r"\b(?:"
+    # is not able
+    r"(?:am|is|are|was|were|be)(?:n['’]t| not) (?:able|aware|allowed|permitted|in a position|cleared|"
+    r"comfortable|supposed|equipped|set up)|no longer able|"
+    r"(?:do|does|did|has|have|had)(?:n['’]t| not) (?:answer|been able|contain|cover|do (?:that|this)|find|"
+    r"get|have|help|hold|include|know|list|load|open|provide|respond|return|see|work)|not (?:load|open)|"
+    r"(?:don['’]t|do not) feel comfortable|only (?:a language model|set up for)|"
+    # lacks
+    rf"(?:no|any|zero|empty|null|missing|insufficient|lack(?:s|ing)?|without|not enough)(?: \w+)? {_WANTED}|"
+    rf"{_WANTED} (?:is |are |was |were )?(?:missing|empty)|"
+    r"nothing (?:for you|on|to (?:give|hand over|offer|report|say|share))|need (?:a|the|your) (?:password|"
+    r"permission|approval|clearance|key)|nobody has given me|(?:un|not )(?:authori[sz]ed|supported)|"
+    # broke
+    r"error(?=:|$|\.| while| in)|exception|traceback|abort(?:ed|ing)|truncated|corrupt(?:ed)?|crashed|"
+    r"expired|locked out|blacked out|illegible|went wrong|didn['’]t go well|rate limit|deadline exceeded|"
+    r"timed? ?out|try again later|quota (?:exceeded|reached|used up)|connection (?:lost|refused|reset)|"
+    r"(?:has |have |it |call |query |request |lookup |search )failed|trouble (?:opening|reading|reaching)|"
+    r"(?:is|are|be|went|seems?) (?:down|offline)|closed to (?:me|us)|(?:un|not )(?:reachable|responding)|"
+    # leaves it
+    r"giv(?:e|ing) up|(?:going|have) to pass|pass on (?:th|it)|leave (?:it|that|this|the [\w ]{1,40}) to|"
+    r"(?:ask|to) (?:somebody|someone) else|stop(?:ping)? here|told not to|can['’]t say|remains? open|"
+    r"outside (?:of )?(?:what|the|my|our)|beyond (?:what|my|our|the)|"
+    # the same in German, Spanish and French
+    r"fehler(?=:)|zeit(?:ü|ue)berschreitung|abgebrochen|gescheitert|fehlgeschlagen|bleib(?:t|en) offen|"
+    r"muss (?:ich )?passen|darf (?:ich )?(?:das )?nicht|nicht lesbar|abgelaufen|gesperrt|"
+    r"liegen? (?:mir |uns )?(?:dazu )?(?:keine|nicht)|"
+    r"ha(?:n)? fallado|fall[óo]|fuera de|me temo|sin (?:acceso|datos|permiso|respuesta)|caducado|"
+    r"no (?:he|hemos|se) (?:podido|puede|encuentra)|no (?:me )?(?:aparece|figura|corresponde)|"
+    r"a [ée]chou[ée]|hors de|sans (?:acc[èe]s|r[ée]ponse)|pas pu|erreur(?=:| ?$)"
+    r")\b|\b(?:error|erreur|fehler):",
     re.IGNORECASE,
 )
-# The same in German, Spanish and French.
+# Words that may be a decision as well, and so decline only where there is no figure at all.
+_DECISION = re.compile(
+    r"\b(?:n/?a|unknown|unavailable|declin(?:e|ed)|refused?|forbidden|rejected|impossible)\b",
+    re.IGNORECASE,
+)
+# Of a check: that nothing is wrong is an answer.
+_APPROVES = re.compile(
+    r"\b(?:no|without|any|kein\w*|sin|ning[úu]n\w*|aucune?) (?:\w+ )?(?:change|complaint|correction|doubt|error|fault|"
+    r"flaw|issue|mistake|objection|problem|remark|reservation|einw[aä]nd\w*|fehler|[äa]nderung\w*|error|errores|"
+    r"objeci[óo]n|objection|erreur)e?s?\b|\b(?:approved|confirmed|correct|agreed|looks (?:good|right|fine))\b",
+    re.IGNORECASE,
+)
+# INABILITY in German, Spanish and French.
 _ELSEWHERE = re.compile(
     r"\b(?:leider|kann (?:ich |das |dazu )*nicht|wei(?:ß|ss) (?:ich )?nicht|keine?n? (?:\w+ )?"
     r"(?:angaben?|antwort|auskunft|daten|informationen|unterlagen|zugang|zugriff|eintr(?:ag|äge))|"
@@ -78,7 +116,9 @@ def refusal_in(
     figures = numbers_in(plain)
     if dates_in(plain) or any(number not in known for number in figures):
         return None
-    return plain if is_unable(plain) or (not figures and _SHORT.search(plain)) else None
+    if is_unable(plain) or (not figures and _DECISION.search(plain)):
+        return plain
+    return plain if _FAILS.search(plain) and not _APPROVES.search(plain) else None
 
 
 def _of_json(text: str) -> str | None:
