@@ -18,41 +18,40 @@ INABILITY = re.compile(
 )
 """Words with which somebody says that something cannot be done, or is not known."""
 _WANTED = (
-    r"(?:access|records?|rows?|data|information|context|idea|permission|authori[sz]ation|results?|entry|"
-    r"entries|comment|list|input|feed|password|key|clearance|answer|reply|hits?|match(?:es)?|value)"
+    r"(?:access|records?|rows?|data|information|context|idea|permission|authori[sz]ation|results?|comment|"
+    r"answer|reply|hits?|match(?:es)?)"
 )
 # Further ones, which say so in a short reply without a figure of its own.
 _FAILS = re.compile(
     r"\b(?:"
     # is not able
     r"(?:am|is|are|was|were|be)(?:n['’]t| not) (?:able|aware|allowed|permitted|in a position|cleared|"
-    r"comfortable|supposed|equipped|set up)|no longer able|"
-    r"(?:do|does|did|has|have|had)(?:n['’]t| not) (?:answer|been able|contain|cover|do (?:that|this)|find|"
-    r"get|have|help|hold|include|know|list|load|open|provide|respond|return|see|work)|not (?:load|open)|"
-    r"(?:don['’]t|do not) feel comfortable|only (?:a language model|set up for)|"
+    r"comfortable|supposed|equipped|set up)|no longer able|(?:would|did|does|do) not (?:load|open)|"
+    r"(?:do|does|did|has|have|had)(?:n['’]t| not) (?:answer|been able|do (?:that|this)|find|have|help|hold|"
+    r"know|provide|respond|return)|(?:don['’]t|do not) feel comfortable|only (?:a language model|set up for)|"
     # lacks
-    rf"(?:no|any|zero|empty|null|missing|insufficient|lack(?:s|ing)?|without|not enough)(?: \w+)? {_WANTED}|"
-    rf"{_WANTED} (?:is |are |was |were )?(?:missing|empty)|"
-    r"nothing (?:for you|on|to (?:give|hand over|offer|report|say|share))|need (?:a|the|your) (?:password|"
-    r"permission|approval|clearance|key)|nobody has given me|(?:un|not )(?:authori[sz]ed|supported)|"
+    rf"(?:no|zero|without)(?: \w+)? {_WANTED}|"
+    rf"(?:empty|null|missing|insufficient|lack(?:s|ing)?|not enough)(?: \w+)? (?:{_WANTED}|list|input)|"
+    r"input missing|nothing (?:for you|on|to (?:give|hand over|offer|report|say|share))|"
+    r"need (?:a|the|your) (?:password|permission|approval|clearance)|(?:un|not )(?:authori[sz]ed|supported)|"
     # broke
-    r"error(?=:|$|\.| while| in)|exception|traceback|abort(?:ed|ing)|truncated|corrupt(?:ed)?|crashed|"
-    r"expired|locked out|blacked out|illegible|went wrong|didn['’]t go well|rate limit|deadline exceeded|"
-    r"timed? ?out|try again later|quota (?:exceeded|reached|used up)|connection (?:lost|refused|reset)|"
-    r"(?:has |have |it |call |query |request |lookup |search )failed|trouble (?:opening|reading|reaching)|"
+    r"error(?= while| in)|exception(?=:| in| while| occurred)|traceback|abort(?:ed|ing)|truncated|"
+    r"corrupted|crashed|licen[cs]e .{0,60}expired|locked out|blacked out|illegible|went wrong|"
+    r"didn['’]t go well|rate limit|deadline exceeded|timed? ?out|try again later|"
+    r"quota (?:exceeded|reached|used up)|connection (?:lost|refused|reset)|"
+    r"(?:call|query|request|lookup|search|has|have|it) failed|trouble (?:opening|reading|reaching)|"
     r"(?:is|are|be|went|seems?) (?:down|offline)|closed to (?:me|us)|(?:un|not )(?:reachable|responding)|"
     # leaves it
-    r"giv(?:e|ing) up|(?:going|have) to pass|pass on (?:th|it)|leave (?:it|that|this|the [\w ]{1,40}) to|"
-    r"(?:ask|to) (?:somebody|someone) else|stop(?:ping)? here|told not to|can['’]t say|remains? open|"
-    r"outside (?:of )?(?:what|the|my|our)|beyond (?:what|my|our|the)|"
+    r"giv(?:e|ing) up|(?:going|have) to pass|pass on th(?:is|at)|leave (?:it|that|this|the [\w ]{1,40}) to|"
+    r"ask (?:somebody|someone) else|told not to|can['’]t say|"
+    r"outside (?:of )?(?:what|my|our)|beyond (?:what|my|our)|"
     # the same in German, Spanish and French
-    r"fehler(?=:)|zeit(?:ü|ue)berschreitung|abgebrochen|gescheitert|fehlgeschlagen|bleib(?:t|en) offen|"
-    r"muss (?:ich )?passen|darf (?:ich )?(?:das )?nicht|nicht lesbar|abgelaufen|gesperrt|"
-    r"liegen? (?:mir |uns )?(?:dazu )?(?:keine|nicht)|"
-    r"ha(?:n)? fallado|fall[óo]|fuera de|me temo|sin (?:acceso|datos|permiso|respuesta)|caducado|"
+    r"zeit(?:ü|ue)berschreitung|abgebrochen|gescheitert|fehlgeschlagen|muss (?:ich )?passen|"
+    r"darf (?:ich )?(?:das )?nicht|nicht lesbar|liegen? (?:mir |uns )?(?:dazu )?(?:keine|nicht)|"
+    r"han? fallado|fuera de lo que|me temo|sin (?:acceso|datos|permiso|respuesta)|"
     r"no (?:he|hemos|se) (?:podido|puede|encuentra)|no (?:me )?(?:aparece|figura|corresponde)|"
-    r"a [ée]chou[ée]|hors de|sans (?:acc[èe]s|r[ée]ponse)|pas pu|erreur(?=:| ?$)"
-    r")\b|\b(?:error|erreur|fehler):",
+    r"a [ée]chou[ée]|hors de (?:ma|mon|notre)|sans (?:acc[èe]s|r[ée]ponse)|pas pu"
+    r")\b|\b(?:error|erreur|fehler)(?=:|\.| ?$)",
     re.IGNORECASE,
 )
 # Words that may be a decision as well, and so decline only where there is no figure at all.
