@@ -12,15 +12,22 @@ from evals.attribution.values import MAX_CHARS, numbers_in, words_of
 # Words with which something is added, in English, German, Spanish and French.
 _ADDS = re.compile(
     r"\b(?:also|extra|additional(?:ly)?|in addition|on top|as well|plus|includ(?:es?|ing)|"
-    r"count(?:ed|ing) in|factor(?:ed|ing) in|added|surcharge|allowance|reserved?|contingency|besides|"
+    r"count(?:ed|ing)(?: in)?|factor(?:ed|ing) in|added|with \d+ for|surcharge|allowance|reserved?|contingency|besides|"
     r"zus(?:ä|ae)tzlich\w*|zuz(?:ü|ue)glich|inklusive|inkl|enthalten|eingerechnet|au(?:ß|ss)erdem|"
-    r"incluye\w*|incluid[oa]s?|adicional(?:es)?|adem[áa]s|extras?|"
+    r"m[áa]s \d+|contando|darunter|mitgerechnet|incluye\w*|incluid[oa]s?|adicional(?:es)?|adem[áa]s|extras?|"
     r"inclus(?:e|es)?|compris(?:e|es)?|suppl[ée]mentaires?|en plus|y compris)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"(?<=[.!?;}])\s+|[()\n]|\s[-–—]\s")
+_COUNT = re.compile(
+    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|zwei|drei|vier|f[üu]nf|sechs|sieben|"
+    r"acht|neun|zehn|elf|zw[öo]lf|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|deux|trois|quatre|cinq|sept|"
+    r"huit|neuf|dix)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"(?<=[.!?;,}])\s+|[()\n]|\s[-–—]\s")
 MOST_WORDS = 60
 """Words up to which a reply holds what it was asked for, and what it adds stands out."""
+_DIGITS = re.compile(r"\d[\d.,]*")
 RARE = 1 / 3
 """Share of the turns up to which an addition is out of the ordinary."""
 STEM = 4
@@ -56,10 +63,10 @@ def unasked(log: Log) -> Iterator[Found]:
 
 def _addition(text: str, known: set[str]) -> tuple[str, list[str]] | None:
     """Return the clause of a text that adds a figure to another, and its words that are not known."""
-    clauses = _CLAUSE.split(text[:MAX_CHARS])
-    figures = [numbers_in(clause) for clause in clauses]
-    for clause, added in zip(clauses, figures, strict=True):
-        if not added or sum(map(len, figures)) == len(added) or not _ADDS.search(clause):
+    if not numbers_in(text) or len(_COUNT.findall(_DIGITS.sub("1", text[:MAX_CHARS]))) < 2:
+        return None
+    for clause in _CLAUSE.split(text[:MAX_CHARS]):
+        if not _COUNT.search(clause) or not _ADDS.search(clause):
             continue
         words = dict.fromkeys(words_of(_ADDS.sub(" ", clause)))
         strange = [

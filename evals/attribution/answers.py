@@ -26,6 +26,11 @@ MOST_WORDS = 40
 """Wrong words of an answer whose first speaker is looked for."""
 MOST_INPUTS = 10
 """With more figures at hand nearly everything can be calculated."""
+_CONCLUDES = re.compile(
+    r"\b(?:hence|thus|altogether|in all|in total|makes?|which is|zusammen|insgesamt|macht|en total|en todo|"
+    r"au total)\s+(\d[\d.]*\d|\d)(?![\w%]|[.,:]\d)",
+    re.IGNORECASE,
+)
 LEAST_WORDS = 5
 """Words from which on a reply says what it is about."""
 OFFERED = 2
@@ -157,6 +162,7 @@ def underived(log: Log) -> Iterator[Found]:
 
     Neither from those of a request that hands over nothing but figures.
     """
+    yield from _concluded(log)
     wrong = numbers_in(log.answer or "") if log.expected is not None else []
     for at, turn in _replies(log):
         heard = [number for text in turn.heard for number in numbers_in(text)]
@@ -182,6 +188,23 @@ def underived(log: Log) -> Iterator[Found]:
                     "told.",
                     excerpt=excerpt_of(turn.text),
                 )
+
+
+def _concluded(log: Log) -> Iterator[Found]:
+    """Find turns that conclude a figure from others that they name, and from which it does not follow."""
+    for at, turn in enumerate(log.turns):
+        concluded = _CONCLUDES.search(turn.text[:MAX_CHARS])
+        if concluded is None or not turn.is_own or turn.kind == "request":
+            continue
+        named, [result, *_] = numbers_in(turn.text[: concluded.start()]), numbers_in(concluded[1])
+        known = [result, *named] if _CODE.search(turn.text) else named
+        if len(named) > 1 and len(known) <= MOST_INPUTS and not is_calculated(result, known):
+            yield Found(
+                at=at,
+                strength=1.0,
+                reason=f"{turn.agent} concludes {result:g} from figures from which it does not follow.",
+                excerpt=excerpt_of(turn.text),
+            )
 
 
 def astray(log: Log) -> Iterator[Found]:

@@ -312,3 +312,54 @@ def test_who_was_handed_the_one_right_name_and_gives_the_wrong_one_is_named():
         )
     )
     assert "lost_value" not in cues_of(offered)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_wrong"),
+    [
+        ("240 - 30 = 180, so 180 are left.", True),
+        ("240 - 30 = 210, so 210 are left.", False),
+        ("(240 - 30) / 4 = 52", False),  # rounded
+        ("From 240 and 30, hence 190.", True),
+        ("From 240 and 30, hence 210.", False),
+        ("By file 3-5 = 12 it is 210.", False),  # no calculation
+    ],
+)
+def test_what_a_reply_writes_out_is_calculated_again(said, is_wrong):
+    found = cues_of(talk(*SHOP, m3=said)) & {"miscalculated", "underived"}
+    assert bool(found) == is_wrong
+
+
+def test_who_wrote_out_a_right_calculation_of_a_wrong_figure_is_not_named():
+    steps = (
+        step(0, "lead", "store", "Boxes in store?", "95 boxes."),
+        step(1, "lead", "yard", "Boxes in the yard?", "57 boxes."),
+        step(2, "lead", "clerk", "33 lorries take 95 and 57 each?", "33 x (95 + 57) = 5016."),
+    )
+    context = EvaluationContext(
+        trace=Trace(trace_id="t", steps=steps), answer="5016 boxes", expected_answer="4356 boxes"
+    )
+    assert attribute(log_of(context)).agent is None
+
+
+def test_what_fills_the_gap_that_a_silence_left_is_not_the_fault():
+    context = talk(
+        *SHOP,
+        expected="165",
+        m2="",
+        m3="Then 230 are left, with 12 for spoilage in Graz.",
+        m5="Leaves 185.",
+        m6="We can sell 185 loaves.",
+    )
+    assert first(context) == ("miller", "message-2", "no_answer")
+
+
+def test_times_of_day_are_no_figures_to_calculate_with():
+    lines = (
+        (USER, "When does it land?"),
+        ("pier", "The ramp is at 08:45."),
+        ("pilot", "The crossing takes 51 minutes today."),
+        ("bridge", "13 minutes for the tide."),
+        ("lead", "It lands at 09:46."),
+    )
+    assert "repairs" not in cues_of(talk(*lines, expected="It lands at 09:14."))
