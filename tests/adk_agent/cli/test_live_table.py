@@ -195,6 +195,14 @@ def test_sentences_break_between_words_at_a_terminal_and_paths_stay_whole(on_ter
     assert "do not compare these scores with published ones" in sentence
 
 
+def test_a_warning_before_the_run_stays_on_the_screen_above_the_table(on_terminal):
+    _, written = on_terminal(*RUN, "--stop-when", "cost > 5", COLUMNS="200")
+    screen = Screen()
+    screen.write(written)
+    before_the_result = screen.text.partition("Run 2")[0]
+    assert "warning: the rule 'cost > 5': cost will stay 0" in before_the_result
+
+
 @pytest.mark.parametrize("variables", [{"CI": "true"}, {"TERM": "dumb"}])
 def test_in_ci_and_on_a_terminal_that_cannot_move_there_are_lines(on_terminal, variables):
     code, written = on_terminal(*RUN, **variables)
