@@ -108,7 +108,7 @@ class Display:
         if self._quiet:
             return
         if self._live is not None:
-            if progress.outcome in ("unscored", "failed"):
+            if progress.is_warning or progress.outcome in ("unscored", "failed"):
                 self._line(progress.message)
             self._live.show(progress)
             return

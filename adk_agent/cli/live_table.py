@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
+from rich.constrain import Constrain
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -22,6 +23,9 @@ WIDE, NARROW = 24, 8
 """Columns of a bar, on a wide terminal and on a narrower one."""
 _WIDE_FROM, _TINY_BELOW = 110, 70
 """Columns of a wide terminal, and of one without room for a bar."""
+_ECHO = "^C"
+"""What a terminal writes behind the last line at Ctrl-C. In a line that is full it would wrap, and
+one line of the table would stay when it is wiped off."""
 _AROUND = 8
 """Lines of a screen that the table leaves to its head and to what scrolls above."""
 
@@ -64,7 +68,10 @@ class LiveTable:
         self._progress = progress
 
     def drawn(self) -> RenderableType:
-        """Draw the latest progress."""
+        """Draw the latest progress, with room at the right for what the terminal echoes."""
+        return Constrain(self._content(), max(1, self._console.width - len(_ECHO)))
+
+    def _content(self) -> RenderableType:
         progress = self._progress
         if progress is None or progress.stage == "preparing":
             return _text("preparing" if progress is None else progress.message)
@@ -78,7 +85,8 @@ class LiveTable:
             collapse_padding=not is_wide,
         )
         table.add_column("agent", overflow="ellipsis")  # gives way where a terminal is narrow
-        table.add_column("", width=0 if is_tiny else WIDE if is_wide else NARROW)
+        if not is_tiny:
+            table.add_column("", width=WIDE if is_wide else NARROW)
         for name in ("trials", "passed", "per min", "left", "spent"):
             table.add_column(name, justify="right", no_wrap=True)
         if has_reports:
@@ -93,7 +101,7 @@ class LiveTable:
             left = NONE if not rate else _duration(60 * (row.total - row.done) / rate)
             table.add_row(
                 _text(row.participant),
-                ProgressBar(total=max(row.total, 1), completed=row.done),
+                *([] if is_tiny else [ProgressBar(total=max(row.total, 1), completed=row.done)]),
                 f"{row.done}/{row.total}",
                 str(row.passed),
                 NONE if rate is None else f"{rate:.1f}",

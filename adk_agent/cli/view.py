@@ -24,6 +24,7 @@ from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.errors import DataError
 
 _LEAST_TOKEN_CHARS = 16
+_ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - a comparison
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,6 +127,12 @@ def _serve(parsed: argparse.Namespace) -> int:
 
         def on_ready() -> None:
             say(f"runs: {link}", flush=True)
+            if parsed.host in _ANY_ADDRESS:
+                say(
+                    f"greenroom: it listens on all addresses of this machine ({parsed.host}): on "
+                    "another one, put this machine's name or address into that link",
+                    file=sys.stderr,
+                )
             if token is not None:
                 say(
                     "greenroom: whoever has the token can read all runs, and it travels unencrypted: "

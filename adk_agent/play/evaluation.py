@@ -58,6 +58,7 @@ from adk_agent.runs.store import (
 from adk_agent.runs.tracking import tracked_run
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmark import TaskRef
+from tau_bridge.completion import CompletionResult
 from tau_bridge.errors import AgentError, AgentTimeoutError, AgentUnreachableError
 from tau_bridge.otlp.inbox import RunSpans
 from tau_bridge.redaction import redact_keys, redact_sentence
@@ -279,9 +280,17 @@ class _Run:
             self._builder.warn([NO_MODELS])
         everyone = self._plan.members or self._plan.participants
         self._deps.require_credentials([each.address for each in everyone if each.builtin is None])
+        answers: list[CompletionResult] = []
+
+        def accept(answer: CompletionResult) -> None:
+            self._deps.budget.require_known(answer)
+            answers.append(answer)
+
         models = await self._deps.models.opened(
-            self._plan, self._needs, self._prepare, accept=self._deps.budget.require_known
+            self._plan, self._needs, self._prepare, accept=accept
         )
+        for doubt in self._early.doubts(answers, spends=self._spends):
+            self._say("preparing", f"warning: {doubt}", is_warning=True)
         refs = self._refs()
         played = [self._benchmarks[name] for name in dict.fromkeys(ref.benchmark for ref in refs)]
         async with AsyncExitStack() as stack:
@@ -556,6 +565,7 @@ class _Run:
         ended: EndedTrial | None = None,
         *,
         scores: Sequence[RunningScore] | None = None,
+        is_warning: bool = False,
     ) -> None:
         counts = self._scores.counts
         self._on_progress(
@@ -563,6 +573,7 @@ class _Run:
                 stage=stage,
                 run_id=self._run_id,
                 message=message,
+                is_warning=is_warning,
                 done=counts.total(),
                 total=self._total,
                 passed=counts["passed"],

@@ -19,6 +19,7 @@ from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.running_scores import RunningScore, RunningScores
 from tau_bridge.clock import Clock
+from tau_bridge.completion import CompletionResult
 
 if TYPE_CHECKING:
     from adk_agent.runs.jobs import TrialJob
@@ -228,6 +229,35 @@ class EarlyStop:
         """Return the rule's text where it ended the run before all trials were played."""
         rule, is_whole = self._rule, self._scores.done >= self._total
         return None if rule is None or self._why is None or is_whole else rule.text
+
+    def doubts(self, answers: Sequence[CompletionResult], *, spends: bool) -> list[str]:
+        """Return what is known before the run to keep parts of the rule from ever holding.
+
+        Args:
+            answers: The first answer of each language model that plays the user or judges.
+            spends: True if a language model of the assessor's takes part in the run.
+        """
+        rule = self._rule
+        paid = [] if rule is None else [figure for figure in rule.figures if figure in PAID]
+        if rule is None or not paid:
+            return []
+        if not spends:
+            return [
+                f"the rule {rule.text!r}: {' and '.join(paid)} will stay 0, because no language "
+                "model plays the user or judges; stop by trials or minutes instead"
+            ]
+        costless = {each.model: None for each in answers if each.cost is None}
+        usageless = {each.model: None for each in answers if each.total_tokens is None}
+        lacks = {
+            "cost": (costless, "have no known price", "stop by tokens, trials or minutes"),
+            "tokens": (usageless, "do not report their usage", "stop by trials or minutes"),
+        }
+        return [
+            f"the rule {rule.text!r}: {figure} leaves out the calls of {', '.join(models)}, which "
+            f"{lack}; {instead} instead"
+            for figure, (models, lack, instead) in lacks.items()
+            if figure in paid and models
+        ]
 
     def warnings(self, *, spends: bool) -> list[str]:
         """Return what the report should say about the rule, when everything has ended.

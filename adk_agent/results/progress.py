@@ -27,6 +27,8 @@ class Progress(BaseModel):
     stage: Stage
     run_id: str
     message: str
+    is_warning: bool = False
+    """True if the message is about something to be put right, and a display should keep it."""
     done: int = 0
     total: int = 0
     passed: int = 0

@@ -135,6 +135,21 @@ OverflowError: an integer of 309 digits or more, which no double can hold. Syste
 character where protobuf expects the name of an enum's value.
 """
 
+_FREE_JSON = "the answer's JSON (its metadata or data)"
+"""The parts of an answer where any JSON may stand, and so the only ones that exceed a reader's limits."""
+_BEYOND_LIMITS = (
+    (
+        re.compile("int too large to convert to float|Exceeds the limit .* for integer string"),
+        f"{_FREE_JSON} has an integer above the limit of 1.8e308 (309 digits): send it as a string",
+    ),
+    (
+        re.compile("maximum recursion depth exceeded|Message too deep"),
+        f"{_FREE_JSON} is nested above the limit of 45 levels: send it flatter, or as a string",
+    ),
+)
+"""Errors of the readers of JSON, and what they mean. The readers' own words name no part of the
+answer and give limits of Python. Levels are those that protobuf reads wherever they stand."""
+
 _UNREADABLE_MODULES = ("google.protobuf",)
 """Packages whose errors mean the same. (protobuf's are not subclasses of ValueError.)"""
 
@@ -246,6 +261,9 @@ def agent_error(
         message = _quote_first(detail, f"{tried}: JSON-RPC error {code}; {advice.value}")
         is_closed = code == _METHOD_NOT_FOUND and not answered
         return (AgentAccessError if is_closed else AgentProtocolError)(url, message, code=code)
+    beyond = next((words for said, words in _BEYOND_LIMITS if said.search(detail)), None)
+    if beyond is not None and fault is Fault.PROTOCOL:
+        return AgentProtocolError(url, f"{tried}: {beyond} ({detail.partition(';')[0]})")
     message = f"{tried}: {detail}; {fault.value}"
     if fault is Fault.UNREACHABLE:
         return AgentUnreachableError(url, message)

@@ -21,7 +21,10 @@ _ALL_FOREIGN: Final = (
     "no span joined a trial: does the agent's HTTP instrumentation continue traceparent? "
     "See docs/visible-teams.md"
 )
-
+_ALL_LATE: Final = (
+    "spans of trials came, but all of them too late: wait longer than {grace_s:g} s with "
+    "--otlp-grace, or have the agent export sooner (OTEL_BSP_SCHEDULE_DELAY)"
+)
 _NOTHING: Final = (
     "no span of any trial came over OTLP: does the agent export to this port, and does its HTTP "
     "instrumentation continue traceparent? See docs/visible-teams.md"
@@ -70,6 +73,7 @@ class RunSpans:
     refused_requests: int = 0
     trials: int = 0
     waited_longer: bool = False
+    """True once a trial has waited as long as the first one may."""
 
     @contextlib.contextmanager
     def trial(self, trace_id: str) -> Iterator[TrialSpans]:
@@ -88,24 +92,27 @@ class RunSpans:
         """Wait for spans that are still on their way.
 
         An exporter that met no receiver before the run tries again after some seconds, and keeps
-        later spans back until then. So the first time that nothing came, it waits longer.
+        later spans back until then. So the first time that nothing came, it waits longer; trials
+        that end meanwhile wait along, for the exporter keeps theirs back as well.
         """
         await self.sleep(self.grace_s)
-        more_s = FIRST_WAIT_S if not self.waited_longer else 0
-        self.waited_longer = True
-        while self.taken == 0 and more_s > 0:
+        more_s = FIRST_WAIT_S
+        while self.taken == 0 and not self.waited_longer and more_s > 0:
             await self.sleep(1)
             more_s -= 1
             if self.taken > 0:
                 await self.sleep(self.grace_s)
+        self.waited_longer = True
 
     def warnings(self) -> list[str]:
         """Return what the report has to say of spans that were not used, with counts."""
         told = [f"{count} {what}" for what, count in sorted(self.counts.items()) if count]
         found = [f"spans received over OTLP and not used: {', '.join(told)}"] if told else []
-        if found and self.counts[FOREIGN]:
+        if found and self.counts[LATE] and not self.taken:
+            found[0] += f"; {_ALL_LATE.format(grace_s=self.grace_s)}"
+        elif found and self.counts[FOREIGN]:
             found[0] += f"; {_USUAL if self.taken else _ALL_FOREIGN}"
-        elif not self.taken and self.trials:
+        elif not (found or self.refused_requests or self.taken) and self.trials:
             found.append(_NOTHING)
         if self.refused_requests:
             found.append(

@@ -109,6 +109,19 @@ def test_on_a_narrow_terminal_every_figure_is_whole(clock, width):
     assert text.endswith("40/100 0 40.0 1:30 $1.5000 160,000 tok")
 
 
+@pytest.mark.parametrize("width", [60, 80, 110])
+@pytest.mark.parametrize("stage", ["preparing", "playing"])
+def test_what_ctrl_c_echoes_fits_behind_every_line(clock, width, stage):
+    console = Console(file=io.StringIO(), width=width, height=40)
+    table = LiveTable(console, clock=clock)
+    one = agent("http://127.0.0.1:9010/" + "a" * 200, 1, 2, cost=1.5, agent_tokens=160_000)
+    table.show(playing(one).model_copy(update={"stage": stage, "message": "m" * 200}))
+    console.print(table.drawn())
+    lines = console.file.getvalue().splitlines()
+    assert max(len(line.rstrip()) for line in lines) + len("^C") <= width
+    assert max(len(line.rstrip()) for line in lines) > width / 2
+
+
 def test_a_name_with_control_characters_is_shown_as_escapes(table):
     table.show(playing(agent("a\x1b[2J", 1, 2)))
     assert "\\x1b[2J" in lines_of(table)[2][0]
@@ -193,6 +206,14 @@ def test_sentences_break_between_words_at_a_terminal_and_paths_stay_whole(on_ter
     warned = next(place for place, line in enumerate(lines) if line.startswith("warning: "))
     sentence = " ".join(lines[warned : warned + 6])
     assert "do not compare these scores with published ones" in sentence
+
+
+def test_a_warning_before_the_run_stays_on_the_screen_above_the_table(on_terminal):
+    _, written = on_terminal(*RUN, "--stop-when", "cost > 5", COLUMNS="200")
+    screen = Screen()
+    screen.write(written)
+    before_the_result = screen.text.partition("Run 2")[0]
+    assert "warning: the rule 'cost > 5': cost will stay 0" in before_the_result
 
 
 @pytest.mark.parametrize("variables", [{"CI": "true"}, {"TERM": "dumb"}])

@@ -113,6 +113,25 @@ def test_all_runs_are_served_until_ctrl_c(tmp_path, command):
     assert "Traceback" not in complaint
 
 
+def test_on_all_addresses_the_site_says_how_other_machines_reach_it(tmp_path, command):
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a"))])
+    arguments = ["view", "--serve", "--no-open", "--results-dir", folder, "--host"]
+    everywhere = "0.0.0.0"  # noqa: S104 - it is what the test is about
+    with subprocess.Popen(
+        command(*arguments, everywhere), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            link = process.stdout.readline().removeprefix("runs: ").strip()
+            by_name = httpx.get(link, headers={"host": "judge.lan"}, follow_redirects=False)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert link.startswith("http://127.0.0.1:")
+    assert by_name.status_code == 303  # the token is shown, whatever the name
+    assert "on another one, put this machine's name or address into that link" in said
+
+
 def test_the_command_on_the_page_plays_with_the_same_limits_and_models(tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

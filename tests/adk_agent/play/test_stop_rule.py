@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate, resume
 from adk_agent.play.stop_rule import FIGURES, EarlyStop, in_fair_order, parse_stop_rule
 from adk_agent.results.running_scores import EndedTrial, RunningScores
 from adk_agent.runs.jobs import jobs_of
+from tau_bridge.completion import CompletionResult
 from tests.fakes import scripted_agent, serve
-from tests.fakes.runtime import ManualClock
+from tests.fakes.runtime import ManualClock, chat_model
 
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")
 
@@ -205,6 +207,49 @@ def test_a_cost_that_nobody_tells_is_warned_about():
     assert course.early.warnings(spends=True) == [
         "the rule 'cost > 1' was not decided: cost was not known"
     ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "cost", "tokens", "said"),
+    [
+        ("cost > 1", None, 7, "cost leaves out the calls of tiny, which have no known price"),
+        ("tokens > 9", 0.1, None, "tokens leaves out the calls of tiny, which do not report"),
+        ("cost > 1 or tokens > 9", 0.1, 7, None),
+        ("trials > 9", None, None, None),
+    ],
+)
+def test_a_rule_that_cannot_be_decided_with_these_models_is_known_before_the_run(
+    rule, cost, tokens, said
+):
+    answers = [
+        CompletionResult(content="yes", model="gpt-4o", cost=0.1, total_tokens=7),
+        CompletionResult(content="yes", model="tiny", cost=cost, total_tokens=tokens),
+    ]
+    doubts = Course(rule).early.doubts(answers, spends=True)
+    assert [said in doubt for doubt in doubts] == ([] if said is None else [True])
+
+
+async def test_a_rule_on_cost_is_warned_of_before_anything_is_played(make_deps, make_plan):
+    shown = []
+    with serve(chat_model(lambda _: "###STOP###")) as url:
+        settings = Settings.load(llm_api_key="k", llm_base_url=f"{url}/v1", llm_model="tiny")
+        deps = make_deps(settings=settings, stop_rule=parse_stop_rule("cost > 5"))
+        await evaluate(make_plan("builtin:null"), deps, request="r", on_progress=shown.append)
+    told = [at for at, progress in enumerate(shown) if progress.is_warning]
+    assert [shown[at].message for at in told] == [
+        "warning: the rule 'cost > 5': cost leaves out the calls of tiny, which have no known "
+        "price; stop by tokens, trials or minutes instead"
+    ]
+    assert told[0] < next(at for at, each in enumerate(shown) if each.stage == "playing")
+
+
+async def test_a_rule_on_cost_without_a_model_is_warned_of_before_the_run(make_deps, make_plan):
+    shown = []
+    deps = make_deps(stop_rule=parse_stop_rule("cost > 5"))
+    await evaluate(make_plan("builtin:null"), deps, request="r", on_progress=shown.append)
+    [told] = [each for each in shown if each.is_warning]
+    assert "cost will stay 0, because no language model" in told.message
+    assert told.stage == "preparing"
 
 
 def test_minutes_count_from_the_first_trial():

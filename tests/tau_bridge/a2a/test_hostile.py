@@ -341,3 +341,52 @@ async def test_a_conversation_goes_on_after_a_failure(
     assert (first.text, third.text) == ("one", "three")
     assert third.context_id == first.context_id
     assert [step.error is None for step in recorder.trace().steps] == [True, False, True]
+
+
+@pytest.mark.parametrize("holder", ['"metadata":{"a":%s}', '"parts":[{"data":{"a":%s}}]'])
+@pytest.mark.parametrize(
+    ("value", "limit"),
+    [
+        ("9" * 400, "an integer above the limit of 1.8e308 (309 digits)"),
+        ("9" * 5_000, "an integer above the limit of 1.8e308 (309 digits)"),
+        ("[" * 60 + "]" * 60, "nested above the limit of 45 levels"),
+        ("[" * 3_000 + "]" * 3_000, "nested above the limit of 45 levels"),
+    ],
+)
+async def test_metadata_beyond_the_limits_of_json_are_named_with_the_limit(
+    serving: Serving,
+    messenger: Messenger,
+    recorder: TraceRecorder,
+    holder: str,
+    value: str,
+    limit: str,
+) -> None:
+    async def answer(request: Request) -> Response:
+        sent = await request.json()
+        message = '"messageId":"m","role":"ROLE_AGENT",' + holder % value
+        result = f'{{"jsonrpc":"2.0","id":"{sent["id"]}","result":{{"message":{{{message}}}}}}}'
+        return Response(result, media_type="application/json")
+
+    url = serving(fakes.raw_agent(answer, streaming=False))
+    error = await failure_of(url, messenger, recorder)
+    assert isinstance(error, errors.AgentProtocolError)
+    assert "the answer's JSON (its metadata or data) " in str(error)
+    assert limit in str(error)
+    assert "set_int_max_str_digits" not in str(error)
+
+
+async def test_metadata_of_45_levels_and_of_308_digits_are_read(
+    serving: Serving, messenger: Messenger, recorder: TraceRecorder
+) -> None:
+    nested: Any = 10**307
+    for _ in range(45):
+        nested = [nested]
+
+    async def answer(request: Request) -> Response:
+        artifact = {"artifactId": "a", "parts": [{"text": "hi"}, {"data": {"a": nested}}]}
+        task = fakes.task_event("TASK_STATE_COMPLETED", artifacts=[artifact])
+        return JSONResponse({"jsonrpc": "2.0", "id": (await request.json())["id"], "result": task})
+
+    url = serving(fakes.raw_agent(answer, streaming=False))
+    reply = await messenger.conversation(url, recorder=recorder).send("hello")
+    assert reply.text == "hi"

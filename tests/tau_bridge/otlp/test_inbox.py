@@ -1,3 +1,5 @@
+import asyncio
+
 from tau_bridge.otlp.inbox import FIRST_WAIT_S, InboxLimits, SpanInbox
 
 from .export import TRACE, raw, span
@@ -26,8 +28,11 @@ async def test_what_comes_after_its_trial_is_counted_for_its_run_alone():
     assert trial.spans == {}
     told = "spans received over OTLP and not used: 1 belonged to no trial"
     lost = "; no span joined a trial: does the agent's HTTP instrumentation continue traceparent? "
+    late = (
+        "; spans of trials came, but all of them too late: wait longer than 0 s with --otlp-grace"
+    )
     [warning], [others] = run.warnings(), other.warnings()
-    assert warning.startswith(f"{told}, 1 came after their trial{lost}")
+    assert warning.startswith(f"{told}, 1 came after their trial{late}")
     assert others.startswith(f"{told}{lost}")
 
 
@@ -113,3 +118,82 @@ async def test_a_run_to_which_no_span_came_asks_whether_any_is_sent():
     assert waited == [2, *[1] * FIRST_WAIT_S, 2]
     [told] = run.warnings()
     assert told.startswith("no span of any trial came over OTLP: does the agent export")
+
+
+async def test_spans_that_were_only_late_are_not_called_none():
+    inbox = SpanInbox()
+    async with inbox.run(grace_s=6) as run:
+        with run.trial(TRACE):
+            pass
+        take(inbox, span("a"))
+    assert run.warnings() == [
+        "spans received over OTLP and not used: 1 came after their trial; spans of trials came, but "
+        "all of them too late: wait longer than 6 s with --otlp-grace, or have the agent export "
+        "sooner (OTEL_BSP_SCHEDULE_DELAY)"
+    ]
+
+
+async def test_spans_that_were_refused_are_not_called_none():
+    inbox = SpanInbox(InboxLimits(max_trial_bytes=1))
+    async with inbox.run(grace_s=0) as run, inbox.run(grace_s=0) as other:
+        with run.trial(TRACE), other.trial("other"):
+            take(inbox, span("a"))
+        inbox.refuse()
+    refused = "requests over OTLP that were refused, with all of their spans: 1"
+    assert run.warnings() == [
+        "spans received over OTLP and not used: 1 were more than a trial may have",
+        refused,
+    ]
+    assert other.warnings() == [refused]
+
+
+async def ticks(seconds):
+    """Let all tasks take one step for each second, so that they keep the same time."""
+    for _ in range(int(seconds)):
+        await asyncio.sleep(0)
+
+
+async def test_trials_that_end_during_the_first_wait_wait_along():
+    """The exporter keeps the spans of all of them back until it tries again."""
+    inbox, found = SpanInbox(), {}
+
+    async def play(run, name, length):
+        with run.trial(name) as trial:
+            await ticks(length)
+            await run.wait()
+        found[name] = len(trial.spans)
+
+    async def export():
+        await ticks(12)
+        take(inbox, *(span(name, trace=name) for name in ("one", "two", "three")))
+
+    async with inbox.run(grace_s=2, sleep=ticks) as run, asyncio.TaskGroup() as group:
+        for name, length in (("one", 0), ("two", 0), ("three", 5)):
+            group.create_task(play(run, name, length))
+        group.create_task(export())
+    assert found == {"one": 1, "two": 1, "three": 1}
+    assert run.warnings() == []
+
+
+async def test_trials_that_wait_along_wait_no_longer_than_the_first():
+    inbox, ended = SpanInbox(), {}
+
+    async def play(run, name, length):
+        with run.trial(name):
+            await ticks(length)
+            await run.wait()
+        ended[name] = now[0]
+
+    now = [0]
+
+    async def clock():
+        while len(ended) < 2:
+            await ticks(1)
+            now[0] += 1
+
+    async with inbox.run(grace_s=2, sleep=ticks) as run, asyncio.TaskGroup() as group:
+        group.create_task(clock())
+        group.create_task(play(run, "one", 0))
+        group.create_task(play(run, "two", 10))
+    assert ended["one"] >= 2 + FIRST_WAIT_S
+    assert ended["two"] - ended["one"] <= 1
