@@ -44,6 +44,8 @@ class RobustnessRow(Row):
     """First plain, second under faults; None without a pair."""
     repeated_writes: int | None
     blind_writes: int | None
+    refused_duplicates: int = 0
+    """Messages whose second delivery the agent answered with an error, which no score shows."""
     reason: str | None
     """The reason why there is no comparison."""
     injectable: bool = True
@@ -102,6 +104,9 @@ def robustness_row(
         comparison=found,
         repeated_writes=_sum([each.repeated_writes for each in hit]),
         blind_writes=_sum([each.blind_writes for each in hit]),
+        refused_duplicates=sum(
+            fault.is_error for each in hit for fault in each.faults if fault.kind == "duplicate"
+        ),
         reason=reason,
         injectable=bool(faulted) or not played,
     )

@@ -92,7 +92,13 @@ def _found(row: RobustnessRow) -> str:
         told += (
             f", {row.repeated_writes} {'write' if row.repeated_writes == 1 else 'writes'} repeated"
         )
-    return told + (f", {row.blind_writes} of them blind" if row.blind_writes else "")
+    told += f", {row.blind_writes} of them blind" if row.blind_writes else ""
+    return told + (f", {_refused(row)}" if row.refused_duplicates else "")
+
+
+def _refused(row: RobustnessRow) -> str:
+    noun = "duplicate" if row.refused_duplicates == 1 else "duplicates"
+    return f"{row.refused_duplicates} {noun} answered with an error"
 
 
 def _cells(row: RobustnessRow) -> tuple[str, ...]:
@@ -124,6 +130,8 @@ def _note(row: RobustnessRow) -> str:
         told.append(
             f"{row.without_score} {'pair has' if row.without_score == 1 else 'pairs have'} no two scores"
         )
+    if row.refused_duplicates:
+        told.append(_refused(row))
     return f"{row.participant} in {row.domain}, {row.family}: {'; '.join(told)}" if told else ""
 
 

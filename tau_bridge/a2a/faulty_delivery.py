@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from a2a.types import StreamResponse
 
@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
 DROPPED = "dropped_reply"
 """The attribute of a step with the reply that nobody read."""
-Deliver = Callable[[], Awaitable[str]]
+
+
+class Dropped(NamedTuple):
+    """A reply that nobody read."""
+
+    said: str
+    is_error: bool
+    """True if there was none: the agent answered with an error, or not at all."""
+
+
+Deliver = Callable[[], Awaitable[Dropped]]
 Resume = Callable[[str | None], AsyncIterator[StreamResponse]]
 
 
@@ -54,8 +64,7 @@ class FaultyDelivery:
         """
         fault = self._injector.next_message()
         if fault == "lost_reply":
-            attributes[DROPPED] = await deliver()
-            self._note(fault, attributes, attributes[DROPPED])
+            self._note_dropped(fault, attributes, await deliver())
         elif fault == "delay":
             await self._sleep(DELAY_S)
             self._note(fault, attributes, f"{DELAY_S:g} s")
@@ -70,8 +79,7 @@ class FaultyDelivery:
                 self._note("busy", attributes, str(refusals[0]))
             current.refusals.clear()
         if fault == "duplicate":
-            attributes[DROPPED] = await deliver()
-            self._note(fault, attributes, attributes[DROPPED])
+            self._note_dropped(fault, attributes, await deliver())
 
     async def cut(
         self,
@@ -105,6 +113,12 @@ class FaultyDelivery:
         self._note("cut_stream", attributes, f"after {after} {noun}, then {then}")
         async for event in resume(task_id):
             yield event
+
+    def _note_dropped(
+        self, fault: MessageFault, attributes: dict[str, str], dropped: Dropped
+    ) -> None:
+        attributes.update({DROPPED: dropped.said, INJECTED: fault})
+        self._injector.note_message(fault, dropped.said, is_error=dropped.is_error)
 
     def _note(self, fault: MessageFault, attributes: dict[str, str], detail: str) -> None:
         attributes[INJECTED] = fault

@@ -36,7 +36,7 @@ from tau_bridge.a2a.confidence import ASK, STATED, without_confidence
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.credentials import NONE, Credentials
 from tau_bridge.a2a.faults import task_error
-from tau_bridge.a2a.faulty_delivery import FaultyDelivery
+from tau_bridge.a2a.faulty_delivery import Dropped, FaultyDelivery
 from tau_bridge.a2a.guard import Exchange, Sleep, default_ssl_context, exchange
 from tau_bridge.a2a.in_process import PYTHON_PREFIX, called_at
 from tau_bridge.a2a.limits import MessengerLimits
@@ -379,8 +379,9 @@ class Conversation:
             await self._settle(events)
         return replace(reply, step_id=opened.step_id)
 
-    async def _deliver_aside(self, request: SendMessageRequest, opened: OpenStep) -> str:
+    async def _deliver_aside(self, request: SendMessageRequest, opened: OpenStep) -> Dropped:
         """Deliver a message and drop the reply; returns what it said, or why there was none."""
+        is_error = False
         current = Exchange(url=self._connection.url, max_bytes=self._limits.max_reply_bytes)
         fold = ReplyFold(known_artifacts={}, usage=TurnUsage({}))
         with exchange(current):
@@ -395,9 +396,9 @@ class Conversation:
                             break
                 said = fold.reply().as_text()
             except (AgentError, TimeoutError, UnreadablePartError) as exc:
-                said = f"{type(exc).__name__}: {exc}"
+                said, is_error = f"{type(exc).__name__}: {exc}", True
             await self._settle(events)
-        return self._connection.redact(said)
+        return Dropped(self._connection.redact(said), is_error)
 
     def _sent_again(
         self, request: SendMessageRequest, opened: OpenStep

@@ -54,6 +54,8 @@ class InjectedFault(BaseModel):
     call_id: str | None = None
     """The call that it hit, if it hit one."""
     detail: str = ""
+    is_error: bool = False
+    """True if a reply was dropped that was none: the agent answered the repetition with an error."""
     produced_by: str | None = None
     """The author of a user's other words: rules, or a model; None for other faults."""
 
@@ -144,9 +146,12 @@ class Injector:
         )
         return said
 
-    def note_message(self, kind: MessageFault, detail: str = "") -> None:
+    def note_message(self, kind: MessageFault, detail: str = "", *, is_error: bool = False) -> None:
         """Remember a fault that hit the current message."""
-        self.faults.append(InjectedFault(kind=kind, place=self._messages, detail=detail[:500]))
+        place = self._messages
+        self.faults.append(
+            InjectedFault(kind=kind, place=place, detail=detail[:500], is_error=is_error)
+        )
 
     def note_call(self, kind: ToolFault, call_id: str) -> None:
         """Remember a fault that hit the current call of a tool."""

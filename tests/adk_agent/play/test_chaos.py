@@ -1,14 +1,19 @@
 """Trials under injected faults: beside the plain ones, and able to tell agents apart."""
 
+import json
+
 import pytest
 
+import greenroom
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.play.evaluation import evaluate, resume
 from adk_agent.present.page.writing import write_page
 from adk_agent.results.markdown import render_markdown
+from adk_agent.results.robustness_text import robustness_lines
 from adk_agent.runs.store import iter_trials
 from tau_bridge.chaos.profiles import parse_chaos
 from tests.adk_agent.present.page.kept_run import text_of, unpacked
+from tests.fakes import scripted_agent
 
 pytestmark = [pytest.mark.requirement("test:chaos"), pytest.mark.usefixtures("quick_start")]
 AGENTS = ("idempotent", "retrying", "writes-twice", "forgetful")
@@ -145,3 +150,28 @@ async def test_agents_are_ranked_alike_whatever_the_seed(make_deps, seed):
     assert rows["idempotent", "duplicates"].comparison.second == 1.0
     assert rows["writes-twice", "duplicates"].repeated_writes > 0
     assert rows["forgetful", "duplicates"].comparison.second < 1.0
+
+
+def test_an_error_at_a_duplicate_is_told_beside_the_score_that_does_not_show_it(tmp_path):
+    heard = set()
+
+    def reply(text, context_id):
+        if (text, context_id) in heard:
+            raise RuntimeError("that came before")
+        heard.add((text, context_id))
+        return json.dumps({"name": "respond", "arguments": {"content": "###STOP###"}})
+
+    report = greenroom.evaluate(
+        {"strict": scripted_agent(reply)},
+        "mock",
+        tasks=1,
+        offline=True,
+        chaos="duplicate=1",
+        results_dir=tmp_path,
+    )
+    [row] = report.robustness
+    assert row.comparison.difference == 0
+    assert row.refused_duplicates == 1  # the first message has no context by which it is known
+    [line] = robustness_lines(report.robustness)
+    assert line.endswith(", 1 duplicate answered with an error")
+    assert "answered with an error" in render_markdown(report)
