@@ -24,7 +24,7 @@ WIDE, NARROW = 24, 8
 _WIDE_FROM, _TINY_BELOW = 110, 70
 """Columns of a wide terminal, and of one without room for a bar."""
 _ECHO = "^C"
-"""What a terminal writes behind the last line at Ctrl-C. In a line that is full it would wrap, and
+"""Terminals write this behind the last line at Ctrl-C. In a line that is full it would wrap, and
 one line of the table would stay when it is wiped off."""
 _AROUND = 8
 """Lines of a screen that the table leaves to its head and to what scrolls above."""

@@ -28,7 +28,7 @@ class Progress(BaseModel):
     run_id: str
     message: str
     is_warning: bool = False
-    """True if the message is about something to be put right, and a display should keep it."""
+    """True if the message warns of something, so that a display should keep it."""
     done: int = 0
     total: int = 0
     passed: int = 0
