@@ -35,6 +35,8 @@ class Options:
         max_concurrency: The number of conversations at once.
         max_steps: The most steps of a conversation.
         solo: Play without a user, if the benchmark has such tasks.
+        retry_user: Play a trial again, at most so often, if its simulated user had a proven fault.
+        judge_user: Have the judge's model look for faults of simulated users too.
         isolation: Probe the agents after the trials for what they tell of other conversations.
         confidence: Ask the agents to state their confidence, and measure how well it fits.
         chaos: Play every trial under injected faults too: profiles (`network`, `duplicates`, `tools`,
@@ -56,6 +58,8 @@ class Options:
     max_concurrency: int | None = None
     max_steps: int | None = None
     solo: bool = False
+    retry_user: int = 0
+    judge_user: bool = False
     isolation: bool = False
     confidence: bool = False
     chaos: str | Mapping[str, float] | None = None
@@ -155,6 +159,8 @@ def plan_of(
             max_concurrency=chosen.max_concurrency,
             max_steps=chosen.max_steps,
             solo=chosen.solo,
+            retry_user=chosen.retry_user,
+            judge_user=chosen.judge_user,
             isolation=chosen.isolation,
             confidence=chosen.confidence,
             chaos=None if chosen.chaos is None else chaos_text(chosen.chaos),

@@ -32,6 +32,8 @@ _KEPT = (
     "user_llm_args",
     "max_steps",
     "seed",
+    "retry_user",
+    "judge_user",
     "isolation",
     "confidence",
 )

@@ -106,6 +106,10 @@ class EvaluationRequest(_Frozen):
     solo: bool = False
     """Play without a user, where a benchmark has such tasks."""
     evaluation_type: EvaluationType = "all"
+    retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] = 0
+    """How often a trial whose simulated user has a proven fault is played again, at most."""
+    judge_user: bool = False
+    """Have the judge's model look for faults of simulated users."""
     isolation: bool = False
     """Probe the agents after the trials: do they tell one conversation what belongs to another?"""
     confidence: bool = False

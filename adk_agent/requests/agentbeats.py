@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from adk_agent.core.plan import (
     MAX_CONCURRENCY,
+    MAX_RETRY_USER,
     MAX_SEED,
     MAX_SHARDS,
     MAX_STEPS,
@@ -48,6 +49,7 @@ _KEYS = (
     "domain", "benchmark", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
     "shard_index", "num_shards", "entry", "references", "isolation", "confidence", "chaos", "options",
+    "retry_user", "judge_user",
 )  # fmt: skip
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
@@ -164,6 +166,8 @@ def read_agentbeats(record: Mapping[str, Any], vocabulary: Vocabulary) -> Evalua
             isolation=fields.flag("isolation"),
             confidence=fields.flag("confidence"),
             chaos=fields.chaos(),
+            retry_user=fields.number("retry_user", least=0, most=MAX_RETRY_USER) or 0,
+            judge_user=fields.flag("judge_user"),
             selections=fields.selections(),
             num_trials=fields.number("num_trials", most=MAX_TRIALS),
             max_concurrency=fields.number("max_concurrency", most=MAX_CONCURRENCY),

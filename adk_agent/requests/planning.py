@@ -186,7 +186,7 @@ class _Planner:
             task_files=self._task_files(planned),
             user_llm_args=request.user_llm_args or {},
             retry_user=self._retry_user(),
-            judge_user=self._flags.judge_user,
+            judge_user=self._flags.judge_user or request.judge_user,
             chaos=_chaos(request.chaos if self._flags.chaos is None else self._flags.chaos),
             shortfalls=chosen.shortfalls,
             warnings=tuple(dict.fromkeys(self._warnings)),
@@ -194,10 +194,11 @@ class _Planner:
 
     def _retry_user(self) -> int:
         """Return how often a trial is played again because of its user."""
-        most = self._flags.retry_user or 0
+        flag = self._flags.retry_user
+        most = self._request.retry_user if flag is None else flag
         if most and "seed" in (self._request.user_llm_args or {}):
             raise RequestError(
-                f"--retry-user {most}: user_llm_args fixes the seed of the user's model, so it would "
+                f"retry_user {most}: user_llm_args fixes the seed of the user's model, so it would "
                 "say the same again; leave out one of the two"
             )
         return most

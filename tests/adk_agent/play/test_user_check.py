@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+import greenroom
 from adk_agent.core.errors import RequestError
 from adk_agent.core.model_choice import ModelChoice, OpenedModels
 from adk_agent.core.models import ModelSpec
@@ -163,6 +164,21 @@ def request_for(**changes):
 def test_repeating_that_cannot_be_is_refused(benchmarks, most, arguments, words):
     with pytest.raises(RequestError, match=words):
         resolve(request_for(user_llm_args=arguments), benchmarks, Overrides(retry_user=most))
+
+
+def test_a_request_may_ask_for_both_and_a_flag_overrides_it(benchmarks):
+    asked = request_for(retry_user=2, judge_user=True)
+    plan = resolve(asked, benchmarks)
+    assert (plan.retry_user, plan.judge_user) == (2, True)
+    assert resolve(asked, benchmarks, Overrides(retry_user=0)).retry_user == 0
+
+
+def test_python_takes_both_and_refuses_a_number_that_is_too_large(tmp_path):
+    given = {"tasks": 1, "offline": True, "results_dir": tmp_path}
+    report = greenroom.evaluate("builtin:null", "mock", retry_user=3, judge_user=True, **given)
+    assert (report.plan.retry_user, report.plan.judge_user) == (3, True)
+    with pytest.raises(RequestError, match="retry_user"):
+        greenroom.evaluate("builtin:null", "mock", retry_user=11, **given)
 
 
 @pytest.mark.parametrize("judges_users", [True, False])

@@ -101,6 +101,8 @@ def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs(pars
         ({"num_tasks": True}, "bad-config", "boolean"),
         ({"num_tasks": -1}, "bad-number", "config.num_tasks"),
         ({"num_trials": 101}, "bad-number", "1 to 100"),
+        ({"retry_user": 11}, "bad-number", "0 to 10"),
+        ({"judge_user": "often"}, "bad-config", "judge_user"),
         ({"task_ids": "1"}, "bad-config", "a list of task ids"),
         ({"task_ids": []}, "bad-config", "no task_ids"),
         ({"task_ids": [None]}, "bad-config", "null"),
