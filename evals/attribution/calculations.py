@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from evals.attribution.values import is_calculated, numbers_in, words_of
 
-# A minus or a slash without blanks rather joins the parts of a code, a date or a range.
+# A minus or a slash without blanks rather joins the parts of a code, a date or a range. All repetitions
+# are bounded, so that the time grows with the length of a text and not with its square.
 _EXPRESSION = re.compile(
-    r"(?<![\w.-])[(]*-?\d[\d.]*(?:[\s)]*(?:[+*×÷]|\s[-/x]\s)[\s(]*-?\d[\d.]*)+[)]*(?![\w-])"
+    r"(?<![\w.-])[(]{0,4}-?\d[\d.]{0,15}"
+    r"(?:[\s)]{0,4}(?:[+*×÷]|\s[-/x]\s)[\s(]{0,4}-?\d[\d.]{0,15}){1,20}[)]{0,4}(?![\w-])"
 )
 _SHOWN = re.compile(rf"({_EXPRESSION.pattern})\s*=\s*(-?\d[\d.]*\d|-?\d)(?![\w]|[.,]\d)")
 _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {

@@ -30,9 +30,9 @@ _FAILS = re.compile(
     r"(?:do|does|did|has|have|had)(?:n['’]t| not) (?:answer|been able|do (?:that|this)|find|have|help|hold|"
     r"know|provide|respond|return)|(?:don['’]t|do not) feel comfortable|only (?:a language model|set up for)|"
     # lacks
-    rf"(?:no|zero|without)(?: \w+)? {_WANTED}|"
+    rf"(?:no|zero)(?: \w+)? (?:{_WANTED}|figures?)|without(?: \w+)? (?:access|context|data|information|records?)|"
     rf"(?:empty|null|missing|insufficient|lack(?:s|ing)?|not enough)(?: \w+)? (?:{_WANTED}|list|input)|"
-    r"input missing|nothing (?:for you|on|to (?:give|hand over|offer|report|say|share))|"
+    r"input missing|nothing (?:came up|turned up|for you|on(?! \w+day)|to (?:give|hand over|offer|report|say|share))|"
     r"need (?:a|the|your) (?:password|permission|approval|clearance)|(?:un|not )(?:authori[sz]ed|supported)|"
     # broke
     r"error(?= while| in)|exception(?=:| in| while| occurred)|traceback|abort(?:ed|ing)|truncated|"
@@ -42,21 +42,37 @@ _FAILS = re.compile(
     r"(?:call|query|request|lookup|search|has|have|it) failed|trouble (?:opening|reading|reaching)|"
     r"(?:is|are|be|went|seems?) (?:down|offline)|closed to (?:me|us)|(?:un|not )(?:reachable|responding)|"
     # leaves it
-    r"giv(?:e|ing) up|(?:going|have) to pass|pass on th(?:is|at)|leave (?:it|that|this|the [\w ]{1,40}) to|"
+    r"giv(?:e|ing) up|(?:going|have) to pass(?! (?:the|an?|by|over|through|under))|pass on th(?:is|at)|"
+    r"leave (?:it|that|this) to|I(?:['’](?:d|ll)| will| would| must)? (?:rather )?leave the [\w ]{1,40} to|"
+    r"not going to (?:answer|discuss|say|share|tell)|not something (?:I|we) can|"
     r"ask (?:somebody|someone) else|told not to|can['’]t say|"
     r"outside (?:of )?(?:what|my|our)|beyond (?:what|my|our)|"
     # the same in German, Spanish and French
-    r"zeit(?:ü|ue)berschreitung|abgebrochen|gescheitert|fehlgeschlagen|muss (?:ich )?passen|"
+    r"zeit(?:ü|ue)berschreitung|abgebrochen|gescheitert|fehlgeschlagen|muss (?:ich )?passen|keine ahnung|"
+    r"entzieht sich|nichts (?:dazu |dar(?:ü|ue)ber )?sagen|"
     r"darf (?:ich )?(?:das )?nicht|nicht lesbar|liegen? (?:mir |uns )?(?:dazu )?(?:keine|nicht)|"
-    r"han? fallado|fuera de lo que|me temo|sin (?:acceso|datos|permiso|respuesta)|"
+    r"han? fallado|fuera de lo que|me temo|sin (?:acceso|datos|respuesta)|ni idea|no lo s[ée]|"
     r"no (?:he|hemos|se) (?:podido|puede|encuentra)|no (?:me )?(?:aparece|figura|corresponde)|"
-    r"a [ée]chou[ée]|hors de (?:ma|mon|notre)|sans (?:acc[èe]s|r[ée]ponse)|pas pu"
+    r"a [ée]chou[ée]|hors de (?:ma|mon|notre)|sans (?:acc[èe]s|r[ée]ponse)|pas pu|"
+    r"aucune id[ée]e|en sais rien|ne rel[èe]ve pas"
     r")\b|\b(?:error|erreur|fehler)(?=:|\.| ?$)",
     re.IGNORECASE,
 )
 # Words that may be a decision as well, and so decline only where there is no figure at all.
 _DECISION = re.compile(
     r"\b(?:n/?a|unknown|unavailable|declin(?:e|ed)|refused?|forbidden|rejected|impossible)\b",
+    re.IGNORECASE,
+)
+# Of these words, what is an ordinary answer: a negation in it, a decision on something, news of prices.
+_ORDINARY = re.compile(
+    r"\b(?:(?:will not|won['’]t) (?:be (?!able|allowed|available|possible|\w+ing)\w+|rain|snow)|"
+    r"can(?:not| not|['’]t) (?:only|go wrong)|nothing went wrong|impossible to (?:miss|overlook)|"
+    r"sorry (?:about|for) the (?:delay|mix-up|wait)|sorry, I meant|not found to|not supposed to be|margin of error|"
+    r"(?:costs?|curtains?|demand|prices?|shutters?|temperatures?) (?:is|are) down|failed only (?:once|twice)|"
+    r"no match (?:is|was) (?!found)\w+|"
+    r"(?:appeal|application|bid|claim|loan|motion|offer|proposal|visa) (?:is |was |has been )?"
+    r"(?:declined|denied|refused|rejected)|"
+    r"leider (?:ja|nein|nur)|no hay (?:cambios?|dudas?|prisa|problemas?|que)|no s[ée] si)\b",
     re.IGNORECASE,
 )
 # Of a check: that nothing is wrong is an answer.
@@ -115,9 +131,10 @@ def refusal_in(
     figures = numbers_in(plain)
     if dates_in(plain) or any(number not in known for number in figures):
         return None
-    if is_unable(plain) or (not figures and _DECISION.search(plain)):
+    read = _ORDINARY.sub(" ", plain)
+    if is_unable(read) or (not figures and _DECISION.search(read)):
         return plain
-    return plain if _FAILS.search(plain) and not _APPROVES.search(plain) else None
+    return plain if _FAILS.search(read) and not _APPROVES.search(read) else None
 
 
 def _of_json(text: str) -> str | None:

@@ -125,6 +125,20 @@ REFUSALS = (
     "Je ne sais pas.",
     "Aucune information à ce sujet.",
     "Le service est indisponible.",
+    "I am not going to answer that.",
+    "I will not be answering this.",
+    "That's not something I can tell you.",
+    "I have no figures on that.",
+    "Unfortunately nothing came up.",
+    "I'd leave the sums to somebody else.",
+    "Keine Ahnung.",
+    "Das entzieht sich meiner Kenntnis.",
+    "Dazu kann ich nichts sagen.",
+    "Ni idea.",
+    "No lo sé.",
+    "Aucune idée.",
+    "Je n'en sais rien.",
+    "Cela ne relève pas de ma compétence.",
 )
 REPLIES = (
     "return: refused",
@@ -169,6 +183,27 @@ REPLIES = (
     "Hay que pagar hoy.",
     "La salle est libre.",
     "Rien ne manque.",
+    "It will not rain on Sunday.",
+    "The hall will not be needed.",
+    "Prices are down this week.",
+    "You cannot go wrong with Rowan.",
+    "Nothing went wrong.",
+    "It's impossible to miss: the red door.",
+    "Sorry for the delay: the oak room.",
+    "The children have to pass the mill.",
+    "Nothing on Monday is booked.",
+    "No match was cancelled.",
+    "The oak was not found to be ill.",
+    "The road is not supposed to be wide.",
+    "The test has failed only once, in spring.",
+    "The claim is denied.",
+    "Leave the door to the cellar open.",
+    "Margin of error: none.",
+    "The doors open without permission.",
+    "No hay cambios.",
+    "No sé si es mucho, pero son treinta.",
+    "La puerta se abre sin permiso.",
+    "Leider nur die Eiche.",
 )
 
 
@@ -363,3 +398,26 @@ def test_times_of_day_are_no_figures_to_calculate_with():
         ("lead", "It lands at 09:46."),
     )
     assert "repairs" not in cues_of(talk(*lines, expected="It lands at 09:14."))
+
+
+@pytest.mark.parametrize(
+    "hostile", ["1+", "(", "((1", "(1+", " 1 -", "1 + ( ", "1 + 1 = ", "A ", "Aa ", "a: "]
+)
+def test_hostile_texts_of_any_length_name_nobody(hostile):
+    said = (hostile * 20_000)[:20_000]
+    assert attribute(log_of(talk(*SHOP, m1=said))).agent in (None, "baker")
+
+
+@pytest.mark.parametrize("figures", [16, 17, 40])
+def test_more_figures_than_can_be_calculated_with_have_no_repair(figures):
+    lines = [(f"a{at}", f"We have {101 + at * at * 7} boxes.") for at in range(figures)]
+    context = talk(*lines, ("lead", "We get 7777 boxes."), expected="8888 boxes")
+    assert "repairs" not in cues_of(context)
+
+
+def test_a_faultless_turn_more_changes_no_name():
+    silent = list(SHOP)
+    silent[2] = ("miller", "")
+    for at in range(3, len(silent) + 1):
+        more = [*silent[:at], ("porter", "The door is open."), *silent[at:]]
+        assert first(talk(*more))[0] == "miller"
