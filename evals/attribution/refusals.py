@@ -10,7 +10,7 @@ from typing import Any
 from evals.attribution.values import dates_in, numbers_in
 
 INABILITY = re.compile(
-    r"\b(?:can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|won['’]t|will not|"
+    r"\b(?:can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|(?:I|we) (?:won['’]t|will not)|"
     r"refus(?:e|es|ing) to|declin(?:e|es|ing) to|must (?:decline|refuse)|rather not|denied|"
     r"do(?:es)? not have access|don['’]t have access|no answer|outside (?:my|our)|not my job|"
     r"not (?:possible|allowed|permitted|available|found)|sorry|I (?:don['’]t|do not) know)\b",
@@ -40,7 +40,7 @@ _FAILS = re.compile(
     r"didn['’]t go well|rate limit|deadline exceeded|timed? ?out|try again later|"
     r"quota (?:exceeded|reached|used up)|connection (?:lost|refused|reset)|"
     r"(?:call|query|request|lookup|search|has|have|it) failed|trouble (?:opening|reading|reaching)|"
-    r"(?:is|are|be|went|seems?) (?:down|offline)|closed to (?:me|us)|(?:un|not )(?:reachable|responding)|"
+    r"(?:(?:it|server|service|site|system) (?:is|went|seems?) down|(?:is|are|seems?) offline)|closed to (?:me|us)|(?:un|not )(?:reachable|responding)|"
     # leaves it
     r"giv(?:e|ing) up|(?:going|have) to pass(?! (?:the|an?|by|over|through|under))|pass on th(?:is|at)|"
     r"leave (?:it|that|this) to|I(?:['’](?:d|ll)| will| would| must)? (?:rather )?leave the [\w ]{1,40} to|"
@@ -63,13 +63,10 @@ _DECISION = re.compile(
     r"\b(?:n/?a|unknown|unavailable|declin(?:e|ed)|refused?|forbidden|rejected|impossible)\b",
     re.IGNORECASE,
 )
-# Of these words, what is an ordinary answer: a negation in it, a decision on something, news of prices.
+# Of these words, what is an ordinary answer: a negation in it, an apology, a decision on something.
 _ORDINARY = re.compile(
-    r"\b(?:(?:will not|won['’]t) (?:be (?!able|allowed|available|possible|\w+ing)\w+|rain|snow)|"
-    r"can(?:not| not|['’]t) (?:only|go wrong)|nothing went wrong|impossible to (?:miss|overlook)|"
-    r"sorry (?:about|for) the (?:delay|mix-up|wait)|sorry, I meant|not found to|not supposed to be|margin of error|"
-    r"(?:costs?|curtains?|demand|prices?|shutters?|temperatures?) (?:is|are) down|failed only (?:once|twice)|"
-    r"no match (?:is|was) (?!found)\w+|"
+    r"\b(?:can(?:not| not|['’]t) (?:only|go wrong)|nothing went wrong|"
+    r"sorry (?:about|for) the (?:delay|mix-up|wait)|not supposed to be|"
     r"(?:appeal|application|bid|claim|loan|motion|offer|proposal|visa) (?:is |was |has been )?"
     r"(?:declined|denied|refused|rejected)|"
     r"leider (?:ja|nein|nur)|no hay (?:cambios?|dudas?|prisa|problemas?|que)|no s[ée] si)\b",
