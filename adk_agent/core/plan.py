@@ -107,7 +107,7 @@ class EvaluationRequest(_Frozen):
     """Play without a user, where a benchmark has such tasks."""
     evaluation_type: EvaluationType = "all"
     retry_user: Annotated[int, Field(ge=0, le=MAX_RETRY_USER)] = 0
-    """How often a trial whose simulated user has a proven fault is played again, at most."""
+    """Most times that a trial is played again whose simulated user has a proven fault."""
     judge_user: bool = False
     """Have the judge's model look for faults of simulated users."""
     isolation: bool = False
