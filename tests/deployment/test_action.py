@@ -202,6 +202,7 @@ EVALUATING = (
     "num_tasks",
     "num_trials",
     "fail_under",
+    "fail_under_faults",
     "flags",
     "request",
 )
@@ -211,7 +212,7 @@ SHOWING = ("baseline", "fail_on_regression", "name", "comment_author")
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_no_input_is_run_by_the_shell(runner, attack):
-    unsafe = {*STARTING, *EVALUATING, *SHOWING}
+    unsafe = {*STARTING, *EVALUATING, *SHOWING, "fail_on_repeated_writes"}
     others = {"python_version", "agent_command", "comment", "token"}  # of no script, or a command
     assert {name.replace("-", "_") for name in yaml.safe_load(ACTION)["inputs"]} == unsafe | others
     for name in STARTING:

@@ -6,79 +6,108 @@ import pytest
 
 from adk_agent.cli.fault_gate import fault_code
 from adk_agent.cli.main import main
-from adk_agent.results.robustness import RobustnessRow
-from evals.statistics import compare
-from tests.adk_agent.results.mixed_runs import AGENT, report_of
+from adk_agent.results.robustness import FaultedTrial, robustness_row
+from tau_bridge.chaos.injector import InjectedFault
+from tests.adk_agent.cli.test_gate import report_of, trials_of
 
 RUN = ["run", "--domain", "mock", "--offline", "--quiet", "--num-trials", "2"]
+FAULT = InjectedFault(kind="duplicate", place=1, detail="sent twice")
 
 
-def row(plain, faulted, *, agent=AGENT, repeated=0, **changed):
-    """A row of one pair for each sign, `+` for passed."""
-    before = {str(at): [float(each == "+")] for at, each in enumerate(plain)}
-    after = {str(at): [float(each == "+")] for at, each in enumerate(faulted)}
-    fields = {
-        "participant": agent,
-        "domain": "mock",
-        "family": "network",
-        "pairs": len(plain),
-        "faults": {},
-        "untouched": 0,
-        "without_score": 0,
-        "comparison": compare(before, after),
-        "repeated_writes": repeated,
-        "blind_writes": 0,
-        "reason": None,
-    }
-    return RobustnessRow(**{**fields, **changed})
+def faulted(plain, again, *, agent="a", family="duplicates", writes=0):
+    """A report of one agent: `+` passed, `-` not, `?` no score, and a blank met no fault."""
+    plays = tuple(
+        FaultedTrial(
+            family=family,
+            row=row,
+            faults=() if end == " " else (FAULT,),
+            repeated_writes=writes,
+            blind_writes=0,
+        )
+        for row, end in zip(trials_of(agent, "mock", again), again, strict=False)
+    )
+    report = report_of({agent: {"mock": plain}})
+    trials = {row.key: row for row in report.trials}
+    row = robustness_row(agent, "mock", family, trials, plays)
+    return report.model_copy(update={"faulted": plays, "robustness": (row,)})
 
 
-def judged(*rows, share=None, writes=False):
-    report = report_of(["+"]).model_copy(update={"robustness": rows})
+def together(*reports):
+    rows = tuple(row for each in reports for row in each.robustness)
+    plays = tuple(play for each in reports for play in each.faulted)
+    return reports[0].model_copy(update={"robustness": rows, "faulted": plays})
+
+
+def judged(report, *, share=None, writes=False):
     given = argparse.Namespace(fail_under_faults=share, fail_on_repeated_writes=writes)
     return fault_code(report, given)
 
 
-UNKNOWN = {"comparison": None, "reason": "no fault was drawn; raise the rates or play more trials"}
+@pytest.mark.parametrize(
+    ("plain", "again", "share", "code", "told"),
+    [
+        ("++++", "+++-", 0.75, 0, "keeps 0.750 of its pass^1 (0.750 of 1.000, 4 trials"),
+        ("++++", "+++-", 0.76, 1, "which is below 0.76"),
+        ("++--", "+---", 0.5, 0, "keeps 0.500 of its pass^1 (0.250 of 0.500"),
+        ("+++", "++?", 1.0, 3, "trials without two scores (1) leave it open"),
+        ("+++", "++?", 0.5, 0, "which reaches 0.5"),
+        ("+++", "--?", 0.5, 1, "which is below 0.5"),
+        ("----", "----", 0.5, 3, "not decided: it passed nothing without faults either"),
+        ("++", "  ", 0.0, 3, "not decided: no fault was drawn"),
+    ],
+)
+def test_what_is_left_of_the_score_under_faults_decides(plain, again, share, code, told, capsys):
+    assert judged(faulted(plain, again), share=share) == code
+    err = capsys.readouterr().err
+    assert err.startswith("greenroom: --fail-under-faults: a in mock under duplicates: ")
+    assert told in err
+
+
+def test_a_loss_counts_whatever_is_open_elsewhere(capsys):
+    lost, unknown = faulted("++", "--"), faulted("++", "  ", family="network")
+    assert judged(together(lost, unknown), share=0.5) == 1
+
+
+def test_faults_that_cannot_be_injected_are_left_out_beside_others(capsys):
+    kept, never = faulted("++", "++"), faulted("++", "", family="members")
+    assert judged(together(kept, never), share=1) == 0
+    assert judged(never, share=1) == judged(never, writes=True) == 3
+    assert "not decided: no fault could be injected" in capsys.readouterr().err
+
+
+def test_the_floor_is_not_held_to_it_beside_an_agent(capsys):
+    floor = faulted("++", "--", agent="builtin:null", writes=3)
+    assert judged(together(faulted("++", "++"), floor), share=1, writes=True) == 0
 
 
 @pytest.mark.parametrize(
-    ("rows", "share", "code", "told"),
+    ("again", "writes", "code", "told"),
     [
-        ([row("++++", "+++-")], 0.75, 0, "keeps 0.750 of its pass^1 (0.750 of 1.000, 4 trials"),
-        ([row("++++", "+++-")], 0.76, 1, "which is below 0.76"),
-        ([row("++--", "+---")], 0.5, 0, "keeps 0.500 of its pass^1 (0.250 of 0.500"),
-        ([row("----", "----")], 0.5, 3, "not decided: it passed nothing without faults either"),
-        ([row("", "", **UNKNOWN)], 0.5, 3, "not decided: no fault was drawn"),
-        ([row("", "", **UNKNOWN), row("++", "--")], 0.5, 1, "which is below 0.5"),
-        ([row("", "", injectable=False, **UNKNOWN), row("++", "++")], 1, 0, "which reaches 1"),
-        ([row("", "", injectable=False, **UNKNOWN)], 0.5, 3, "no fault could be injected"),
-        ([row("++", "--", agent="builtin:null"), row("++", "++")], 1, 0, "which reaches 1"),
+        ("++", 0, 0, "no write repeated"),
+        ("+ ", 1, 1, "1 write repeated"),
+        ("+?", 1, 1, "2 writes repeated"),
+        ("+?", 0, 3, "trials without two scores (1) leave it open"),
+        ("++", None, 3, "not decided: its calls of tools are not known"),
+        ("  ", 0, 3, "not decided: no fault was drawn"),
     ],
 )
-def test_what_is_left_of_the_score_under_faults_decides(rows, share, code, told, capsys):
-    assert judged(*rows, share=share) == code
-    assert told in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("repeated", "code", "told"),
-    [
-        ((0, 0), 0, "no write repeated"),
-        ((0, 2), 1, "2 writes repeated"),
-        ((None, 0), 3, "not decided: its calls of tools are not known"),
-        ((None, 1), 1, "1 write repeated"),
-    ],
-)
-def test_a_write_that_was_done_again_decides(repeated, code, told, capsys):
-    rows = [row("++", "++", repeated=each) for each in repeated]
-    assert judged(*rows, writes=True) == code
+def test_a_write_that_was_done_again_decides(again, writes, code, told, capsys):
+    assert judged(faulted("++", again, writes=writes), writes=True) == code
     assert told in capsys.readouterr().err
 
 
 def test_without_these_gates_nothing_is_judged(capsys):
-    assert judged(row("++", "--", repeated=3)) == 0
+    assert judged(faulted("++", "--", writes=3)) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_dry_run_keeps_the_gates_in_the_explicit_command(tmp_path, capsys):
+    flags = ["--chaos", "network", "--fail-under-faults", "0.9", "--fail-on-repeated-writes"]
+    request = ["run", "builtin:null on one mock task", "--dry-run", "--results-dir", str(tmp_path)]
+    assert main([*request, *flags]) == 0
+    shown = capsys.readouterr().out
+    assert "--fail-under-faults 0.9" in shown
+    assert "--fail-on-repeated-writes" in shown
 
 
 def test_an_agent_that_writes_twice_fails_and_one_that_does_not_passes(tmp_path, capsys):
