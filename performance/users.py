@@ -128,15 +128,15 @@ def main():
     if not recorded:
         print("skipped: no results files (give a folder, or set GREENROOM_PARITY_DIR)")
         return 0
+    if options.apart_from is not None:
+        sampled = {each["id"] for each in read_key(options.apart_from).values()}
+        recorded = [each for each in recorded if each.name not in sampled]
     if options.sample is not None:
         write_sample(recorded, options.out, size=options.sample, seed=options.seed)
         print(f"{options.sample} texts in {options.out}: start with {options.out / 'README.md'}")
     elif options.labels:
         measure(recorded, options.out, options.labels)
     else:
-        if options.apart_from is not None:
-            sampled = {each["id"] for each in read_key(options.apart_from).values()}
-            recorded = [each for each in recorded if each.name not in sampled]
         report(recorded, verbose=options.verbose)
     return 0
 

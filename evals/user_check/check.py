@@ -9,6 +9,7 @@ from evals.diagnosis.user import leaving_of
 from evals.user_check.conditions import broken_orders
 from evals.user_check.model import MOST_FAULTS, UserCheck, UserFault
 from evals.user_check.reading import Heard
+from evals.user_check.sequence import out_of_order
 from evals.user_check.values import invented
 from evals.user_check.words import agent_work, revealed
 
@@ -32,6 +33,7 @@ def check_user(
         *revealed(heard),
         *agent_work(heard),
         *broken_orders(heard),
+        *out_of_order(heard),
         *named,
     ]
     found.sort(key=lambda each: (each.certainty != "proven", each.message))
