@@ -29,76 +29,11 @@ _ASKS_TRANSFER: Final = re.compile(
 _REFUSES_TRANSFER: Final = re.compile(r"\b(?:not|n['’]t|no need|rather|instead)\b", re.IGNORECASE)
 _OFFERS_TRANSFER: Final = re.compile(r"transfer|human|supervisor|manager", re.IGNORECASE)
 
-_NUMBERS: Final = {
-    **{str(number): number for number in range(2, 21)},
-    **{
-        word: number
-        for number, words in enumerate(
-            (
-                "two second",
-                "three third",
-                "four fourth",
-                "five fifth",
-                "six sixth",
-                "seven seventh",
-            ),
-            2,
-        )
-        for word in words.split()
-    },
-    **{f"{number}th": number for number in range(4, 21)},
-}
-_AFTER: Final = re.compile(
-    r"\bafter (?:the (\w+)|(\w+)) (?:agent['’]?s? )?(?:exchange|interaction|message|repl(?:y|ie)|response|turn)s?"
-    r"(?: (?:of|from|by|with) the agent)?,? ([^.;\n]{12,300})",
-    re.IGNORECASE,
-)
-LEAST_WORDS, MOST_OF = 3, 0.8
-"""Words of its own that an order has, and the share of them by which a message is what was ordered."""
-_STEM: Final = 5
-_EMPTY: Final = frozenset(
-    [
-        "about",
-        "after",
-        "again",
-        "agent",
-        "also",
-        "asked",
-        "before",
-        "check",
-        "could",
-        "have",
-        "should",
-        "that",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "want",
-        "wants",
-        "what",
-        "when",
-        "where",
-        "which",
-        "will",
-        "with",
-        "would",
-        "your",
-        "you'll",
-    ]
-)
-_EMPTY_STEMS: Final = frozenset(word[:_STEM] for word in _EMPTY)
-
 
 def broken_orders(heard: Heard) -> Iterator[UserFault]:
     """Yield the messages that break an order of the instructions."""
     yield from _without_fixed_end(heard)
     yield from _asked_for_transfer(heard)
-    yield from _too_early(heard)
 
 
 def _without_fixed_end(heard: Heard) -> Iterator[UserFault]:
@@ -134,36 +69,6 @@ def _asked_for_transfer(heard: Heard) -> Iterator[UserFault]:
                 quote=short(turn.read[max(0, asked.start() - 60) :]),
                 message=turn.message,
             )
-
-
-def _too_early(heard: Heard) -> Iterator[UserFault]:
-    """Yield messages that say before the n-th message of the agent what was to come after it.
-
-    A greeting counts as a message, so nothing comes too early by another way of counting.
-    """
-    for ordered in _AFTER.finditer(heard.instructions):
-        count = _NUMBERS.get((ordered[1] or ordered[2]).casefold())
-        wanted = _stems(ordered[3]) - _stems(heard.instructions[: ordered.start()])
-        if count is None or len(wanted) < LEAST_WORDS:
-            continue
-        for turn in heard.said_by_user():
-            before = [each for each in heard.behaviour.turns if each.message < turn.message]
-            answers = sum(each.speaker == "assistant" for each in before)
-            if answers < count and len(wanted & _stems(turn.read)) >= MOST_OF * len(wanted):
-                yield UserFault(
-                    kind="condition",
-                    certainty="proven",
-                    reason=f"the user said after {answers} of the agent's messages what it was told to "
-                    f"say later: {short(ordered[0])!r}",
-                    quote=short(turn.read[-160:]),
-                    message=turn.message,
-                )
-                break
-
-
-def _stems(text: str) -> set[str]:
-    """Return the first letters of the longer words of a text."""
-    return {word[:_STEM] for word in re.findall(r"[a-z]{4,}", text.casefold())} - _EMPTY_STEMS
 
 
 def _letters(text: str) -> str:

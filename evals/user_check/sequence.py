@@ -10,9 +10,26 @@ from evals.diagnosis.behaviour import Turn, sentences, short
 from evals.user_check.model import Certainty, UserFault
 from evals.user_check.reading import Heard
 
-_NUMBERS: Final = {"second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6}
+_NUMBERS: Final = {
+    "two": 2,
+    "second": 2,
+    "three": 3,
+    "third": 3,
+    "four": 4,
+    "fourth": 4,
+    "five": 5,
+    "fifth": 5,
+    "six": 6,
+    "sixth": 6,
+    "seven": 7,
+    "seventh": 7,
+    "eight": 8,
+    "ten": 10,
+    **{str(number): number for number in range(2, 21)},
+}
 _AFTER_MESSAGE: Final = re.compile(
-    rf"\bafter the ({'|'.join(_NUMBERS)}) (?:agent(?:['’]s)? )?(?:message|reply|response)\b(.*)",
+    rf"\bafter (?:the )?({'|'.join(_NUMBERS)})(?:th)? (?:agent(?:['’]s)? )?"
+    r"(?:exchange|interaction|message|repl(?:y|ie)|response|turn)s?\b(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 # "Provide A first. [...] If that doesn't work, say (exactly) 'B'": a value, then a quoted sentence.

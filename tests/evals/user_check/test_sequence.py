@@ -91,3 +91,17 @@ def test_money_back_that_the_agent_offered_is_in_order():
     told = "You want to exchange a lamp for a taller one."
     said = ("None is taller. I can refund it.", "Can you refund it to my card?")
     assert found(*said, instructions=told) == []
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "After 5 exchanges, demand a transfer to some human supervisor of the airline.",
+        "You are calm. After five interactions with the agent, demand a human supervisor for a transfer.",
+        "After a few exchanges, demand a transfer to some human supervisor of the airline.",
+    ],
+)
+def test_the_number_of_messages_may_be_written_in_several_ways_and_must_be_one(order):
+    said = "I demand a transfer to a human supervisor of your airline now."
+    expected = [] if "few" in order else [("condition", "proven")]
+    assert found("Hi!", said, "Why?", "Because.", instructions=order) == expected
