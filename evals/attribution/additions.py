@@ -11,7 +11,7 @@ from evals.attribution.values import MAX_CHARS, numbers_in, words_of
 
 # Words with which something is added, in English, German, Spanish and French.
 _ADDS = re.compile(
-    r"\b(?:also|extra|additional(?:ly)?|in addition|on top|as well|plus|includ(?:es?|ing)|"
+    r"\b(?:also|extra|additional(?:ly)?|in addition|on top|as well|includ(?:es?|ing)|"
     r"count(?:ed|ing)(?: in)?|factor(?:ed|ing) in|added|with \d+ for|surcharge|allowance|reserved?|contingency|besides|"
     r"zus(?:ä|ae)tzlich\w*|zuz(?:ü|ue)glich|inklusive|inkl|enthalten|eingerechnet|au(?:ß|ss)erdem|"
     r"m[áa]s \d+|contando|darunter|mitgerechnet|incluye\w*|incluid[oa]s?|adicional(?:es)?|adem[áa]s|extras?|"

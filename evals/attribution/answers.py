@@ -15,10 +15,14 @@ from evals.attribution.calculations import (
 from evals.attribution.refusals import refusal_in
 from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
 from evals.attribution.turns import Log, Turn
-from evals.attribution.values import MAX_CHARS, is_calculated, named_values, numbers_in, words_of
+from evals.attribution.values import MAX_CHARS, is_calculated, numbers_in, words_of
 
 # A name: words with a capital letter, inside a sentence.
 _NAME = re.compile(r"(?<=[\w,;'’)] )[A-Z][a-z]\w+(?:[ -][A-Z][a-z]\w+)*")
+_DAY = re.compile(
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:Jan|Febr)uary|March|April|May|June|July|August|"
+    r"(?:Septem|Octo|Novem|Decem)ber"
+)
 _CODE = re.compile(r"```|\bdef \w+\(|\breturn \w|[{;]\s*\n")
 _ASKS_FIGURE = re.compile(r"\b(?:how (?:many|much|old|long|far|high)|numbers?)\b", re.IGNORECASE)
 _ASKS_NAME = re.compile(r"\b(?:who|whom|whose|where|when|at which|names?)\b", re.IGNORECASE)
@@ -163,27 +167,20 @@ def underived(log: Log) -> Iterator[Found]:
     Neither from those of a request that hands over nothing but figures.
     """
     yield from _concluded(log)
-    wrong = numbers_in(log.answer or "") if log.expected is not None else []
     for at, turn in _replies(log):
         heard = [number for text in turn.heard for number in numbers_in(text)]
-        rows = [value for _, value in named_values(turn.asked) if numbers_in(value)]
         if _CODE.search(turn.asked):
             continue  # what a program gives, it takes more than arithmetic to tell
-        handed = (
-            len(rows) > 1
-            or (heard and len(heard) <= 2 * len(turn.heard))
-            or asks_to_calculate(turn.asked)
-        )
         given = [*heard, *numbers_in(turn.asked)]
         shown = [stated for _, stated, is_right in shown_calculations(turn.text) if is_right]
         own = [number for number in numbers_in(turn.text) if number not in (*given, *shown)]
         if own and len(given) > 1 and len(given) + len(own) <= MOST_INPUTS:
             *others, last = own
             if not is_calculated(last, [*given, *others]):
-                is_wrong = last in wrong and not _holds(log.expected or "", f"{last:g}")
                 yield Found(
                     at=at,
-                    strength=1.0 if handed or is_wrong else 0.4,
+                    # Elsewhere it may follow by a rule, a rate or a unit that nobody spelled out.
+                    strength=1.0 if asks_to_calculate(turn.asked) else 0.4,
                     reason=f"{turn.agent} gives {last:g}, which does not follow from what it was "
                     "told.",
                     excerpt=excerpt_of(turn.text),
@@ -256,7 +253,7 @@ def _shares_word(turn: Turn) -> bool:
 
 def _strange_names(log: Log, turn: Turn) -> list[str]:
     known = set(words_of(" ".join((turn.asked, log.task, *turn.heard, *log.agents))))
-    names = _NAME.findall(turn.text[:MAX_CHARS])
+    names = [each for each in _NAME.findall(turn.text[:MAX_CHARS]) if not _DAY.match(each)]
     return [name for name in dict.fromkeys(names) if not set(words_of(name)) & known]
 
 

@@ -7,15 +7,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
-from evals.attribution.calculations import Calculation, shown_calculations
+from evals.attribution.calculations import Calculation, asks_to_calculate, shown_calculations
 from evals.attribution.signs import Found, excerpt_of
 from evals.attribution.turns import Log
-from evals.attribution.values import numbers_in
+from evals.attribution.values import numbers_in, words_of
 
 MOST_NUMBERS = 16
 """Figures of one log up to which its calculations are looked for."""
 LEAST_GIVEN = 100.0
 """From which on a given figure may stand for a misread one: smaller ones fit by chance."""
+MOST_TIMES = 20.0
+"""How many times as large or small a figure may be as the one in whose place it stands."""
+# Words of a result; JSON names it as such.
+_RESULT = re.compile(
+    r"\b(?:so|hence|thus|then|leaves?|left|remain(?:s|ing)?|makes?|total\w*|sum|together|altogether|in all|"
+    r"net|now|result|comes? to|zusammen|insgesamt|bleiben|also|macht|netto|en total|quedan|suman?|donc|reste)\b|"
+    r"=|_total|total_",
+    re.IGNORECASE,
+)
 _PERCENT = re.compile(r"%|\bper ?cent|\bprozent|\bpor ciento|\bpour cent", re.IGNORECASE)
 
 
@@ -101,13 +110,13 @@ def repairs(log: Log) -> Iterator[Found]:
         return
     hits = []
     for place, figure in enumerate(figures[: places[0] + 1]):
-        if figure.is_own and figure.formula is None:
+        if figure.is_own and figure.formula is None and _concludes(log, figure):
             values = [each.value for each in figures]
             for formula in _all_formulas(_before(figures, figure.at), has_shares):
                 value = formula.value(values)
                 if value is None or value <= 0 or _is_near(value, figure.value):
                     continue
-                if formula.kind is _GIVEN and value < LEAST_GIVEN:
+                if not _may_stand_for(log, figures, place, formula, value):
                     continue
                 if _is_near(_replayed(figures, place, value)[places[0]], right):
                     hits.append((place, value, formula))
@@ -125,6 +134,40 @@ def repairs(log: Log) -> Iterator[Found]:
             "answer would have been right.",
             excerpt=excerpt_of(turn.text),
         )
+
+
+def _concludes(log: Log, figure: _Figure) -> bool:
+    """Tell whether a figure is a result by its words, or restates one of the task."""
+    turn = log.turns[figure.at]
+    return (
+        _RESULT.search(turn.text) is not None
+        or asks_to_calculate(turn.asked)
+        or bool(_unit_of(turn.text, figure.value) & set(words_of(log.task)))
+    )
+
+
+def _may_stand_for(
+    log: Log, figures: Sequence[_Figure], place: int, formula: _Formula, value: float
+) -> bool:
+    """Tell whether a calculated value may be the one that was meant: most fit by chance.
+
+    It has the size of the other one, and is made of the latest figure before it, or was given with
+    the same unit.
+    """
+    if formula.kind is _GIVEN:
+        meant, figure = figures[formula.places[0]], figures[place]
+        unit = _unit_of(log.turns[figure.at].text, figure.value)
+        is_same = bool(unit & _unit_of(log.turns[meant.at].text, meant.value))
+        return is_same and value >= LEAST_GIVEN
+    latest = max(_before(figures, figures[place].at), default=-1)
+    is_near = MOST_TIMES > value / max(figures[place].value, 0.01) > 1 / MOST_TIMES
+    return is_near and latest in formula.places
+
+
+def _unit_of(text: str, number: float) -> set[str]:
+    """Return the word behind a number in a text, in lower case."""
+    found = re.search(rf"(?<![\w.]){number:g}\s+([^\W\d_]{{3,}})", text)
+    return set() if found is None else {found[1].lower()}
 
 
 def _target(log: Log) -> tuple[float, float] | None:

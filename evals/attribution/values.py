@@ -7,13 +7,15 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 MAX_CHARS = 20_000
 """Characters of one text that are read."""
 MAX_NUMBERS = 120
 """With more numbers at hand nearly everything can be calculated, so nothing is told from it."""
 
+UNITS = (60.0, 100.0, 1000.0)
+"""Ratios of common units: minutes, cents and percent, grams and metres."""
 FEW_TERMS, MOST_TERMS = 6, 8
 """Numbers up to which the sums and differences of any of them are looked at, and those of all."""
 
@@ -149,9 +151,13 @@ def _is_sum(number: float, known: set[float]) -> bool:
 
 def is_calculated(number: float, given: Sequence[float]) -> bool:
     """Tell whether a number is a given one or their sum, or follows from two or three of them."""
-    if any(_is_near(abs(number), abs(each)) for each in (*given, sum(given))):
+    if any(_fits(number, each) for each in (*given, sum(given))):
         return True
-    if any(_is_near(abs(number), abs(each)) for each in _signed_sums(given)):
+    if len(given) <= FEW_TERMS and any(
+        _fits(number, math.prod(chosen)) for n in (3, 4) for chosen in combinations(given, n)
+    ):
+        return True
+    if any(_fits(number, each) for each in _signed_sums(given)):
         return True
     pairs = [
         each
@@ -165,7 +171,16 @@ def is_calculated(number: float, given: Sequence[float]) -> bool:
         for c in given
         for each in (pair - c, pair + c, pair * c, *_quotient(pair, c))
     )
-    return any(_is_near(abs(number), abs(each)) for each in (*pairs, *third))
+    return any(_fits(number, each) for each in (*pairs, *third))
+
+
+def _fits(number: float, calculated: float) -> bool:
+    """Tell whether a number is a calculated one, or that in another unit, where it may be rounded."""
+    one, other = abs(number), abs(calculated)
+    return _is_near(one, other) or any(
+        abs(one * unit - other) <= max(0.0051, 0.001 * other)
+        for unit in (*UNITS, *(1 / each for each in UNITS))
+    )
 
 
 def _signed_sums(terms: Sequence[float]) -> list[float]:

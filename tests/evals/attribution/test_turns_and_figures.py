@@ -280,7 +280,7 @@ def test_percentages_are_only_calculated_where_they_are_spoken_of():
         (USER, "What is the price?"),
         ("stock", "It is 400."),
         ("rules", "Take off 15."),
-        ("till", "That is 300."),
+        ("till", "So that makes 300."),
         ("lead", "It costs 300."),
     )
     assert "repairs" not in cues_of(talk(*lines, expected="340"))
