@@ -5,6 +5,7 @@ The model is a function that is handed in: it takes a prompt and returns text.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -35,6 +36,8 @@ _AGAIN = """
 Your last answer could not be used. Answer with the JSON list alone, with exactly one object for each
 statement and no other text.
 """
+PROMPT_VERSION = hashlib.blake2s((_PROMPT + _AGAIN).encode(), digest_size=4).hexdigest()
+"""Identifies the wording of the prompt: verdicts of two wordings are not calibrated together."""
 MAX_ASKS = 2
 """Number of times the model is asked before its answers are given up."""
 MAX_ATTEMPTS = 200

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from adk_agent.core.errors import ModelError
 from adk_agent.core.models import LiteLlmCompletion
 from adk_agent.runs.store import JudgedStatement
-from evals.statements import JudgementError, judge_statements
+from evals.statements import PROMPT_VERSION, JudgementError, judge_statements
 from evals.trace import CallType
 from tau_bridge.completion import COMPLETION
 from tau_bridge.recorder import TraceRecorder
@@ -53,7 +53,11 @@ class RecordedJudge:
             return None
         self.verdicts += [
             JudgedStatement(
-                text=text, met=verdict.met, reason=verdict.reason, judge=self.produced_by
+                text=text,
+                met=verdict.met,
+                reason=verdict.reason,
+                judge=self.produced_by,
+                prompt=PROMPT_VERSION,
             )
             for text, verdict in judged.items()
         ]

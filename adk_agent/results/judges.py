@@ -16,6 +16,8 @@ class Calibration(Row):
 
     judge: str
     criterion: str
+    prompt: str = ""
+    """The version of the judge's prompt; empty where it was not kept."""
     samples: tuple[str, ...]
     """The samples that were labelled, by their ids."""
     readers: int
@@ -32,9 +34,13 @@ class JudgeRow(Row):
 
     judge: str
     criterion: str
+    prompt: str = ""
+    """The version of its prompt; empty where it was not kept."""
     verdicts: int
     calibration: Calibration | None = None
-    """None if no person's labels were read back before the report was made."""
+    """None if no person's labels of this prompt were read back before the report was made."""
+    other_prompts: tuple[str, ...] = ()
+    """Versions of the prompt for which it is calibrated; not used, for another prompt is another judge."""
 
 
 def judge_lines(rows: Sequence[JudgeRow]) -> list[str]:
@@ -46,6 +52,13 @@ def judge_lines(rows: Sequence[JudgeRow]) -> list[str]:
             f"judge {judge}, {row.criterion}: {calibration_words(row.calibration)}"
             for row in mine
             if row.calibration is not None
+        ]
+        lines += [
+            f"judge {judge}, {row.criterion}: a calibration was made for another version of its prompt "
+            f"({', '.join(each or 'not kept' for each in row.other_prompts)}; here "
+            f"{row.prompt or 'not kept'}) and is not used"
+            for row in mine
+            if row.calibration is None and row.other_prompts
         ]
         unknown = [row for row in mine if row.calibration is None]
         if unknown:

@@ -28,7 +28,8 @@ def leaderboard_rows(report: EvaluationReport) -> list[dict[str, Any]]:
     the null agent and the oracle: from this run if they played in it, else measured on the same
     tasks. A value is None if nothing was scored or a domain has no such agent. `headlines` has
     them in percent with interval, floor, ceiling and number of tasks; where they replace pass^k in
-    a domain, what mixes all tasks is None.
+    a domain, what mixes all tasks is None. `simulated_users` has what the check of simulated users found, by
+    domain, as in the report; it is empty where no language model played one.
     """
     participant = report.plan.participants[0].address
     rows = [row for row in report.summary if row.participant == participant]
@@ -84,7 +85,14 @@ def _row(
     }
     if any(row.by_headlines for row in rows):
         made |= dict.fromkeys(_OVER_ALL)
-    return made | {"headlines": _figures(report, participant, domains)}
+    return made | {
+        "headlines": _figures(report, participant, domains),
+        "simulated_users": [
+            row.model_dump(mode="json", exclude={"participant"})
+            for row in report.users
+            if row.participant == participant and row.domain in domains
+        ],
+    }
 
 
 def _figures(

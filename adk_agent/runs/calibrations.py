@@ -33,24 +33,26 @@ def calibrations_of(key: SheetKey, sheets: Sequence[Sequence[Label]]) -> tuple[C
         key: The judges' verdicts.
         sheets: The labels of each person, in the order of the cases.
     """
-    places: dict[tuple[str, str], list[int]] = defaultdict(list)
+    places: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for place, entry in enumerate(key.entries):
-        places[entry.judge, entry.criterion].append(place)
-    return tuple(
-        _calibration(key, sheets, judge, criterion, mine)
-        for (judge, criterion), mine in sorted(places.items())
-    )
+        places[entry.judge, entry.criterion, entry.prompt].append(place)
+    return tuple(_calibration(key, sheets, judge, mine) for judge, mine in sorted(places.items()))
 
 
 def _calibration(
-    key: SheetKey, sheets: Sequence[Sequence[Label]], judge: str, criterion: str, places: list[int]
+    key: SheetKey,
+    sheets: Sequence[Sequence[Label]],
+    judged_by: tuple[str, str, str],
+    places: list[int],
 ) -> Calibration:
+    judge, criterion, prompt = judged_by
     labels = {place: {sheet[place] for sheet in sheets} for place in places}
     sure = [place for place in places if len(labels[place]) == 1 and "unsure" not in labels[place]]
     both = [place for place in places if all(sheet[place] != "unsure" for sheet in sheets[:2])]
     return Calibration(
         judge=judge,
         criterion=criterion,
+        prompt=prompt,
         samples=(key.sample,),
         readers=len(sheets),
         disputed=len(places) - len(sure),
@@ -92,25 +94,31 @@ def keep_calibrations(results_dir: Path, found: Sequence[Calibration]) -> None:
 
 
 def judge_rows(
-    verdicts: Mapping[tuple[str, str], int], calibrations: Calibrations
+    verdicts: Mapping[tuple[str, str, str], int], calibrations: Calibrations
 ) -> tuple[JudgeRow, ...]:
     """Return the judges of a run with their calibrations, the samples of each added up.
 
     Args:
-        verdicts: How many verdicts there are, by judge and criterion.
+        verdicts: How many verdicts there are, by judge, criterion and version of the prompt.
         calibrations: All that are known.
     """
-    known: dict[tuple[str, str], list[Calibration]] = defaultdict(list)
+    known: dict[tuple[str, str], dict[str, list[Calibration]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for each in calibrations.found:
-        known[each.judge, each.criterion].append(each)
+        known[each.judge, each.criterion][each.prompt].append(each)
     return tuple(
         JudgeRow(
             judge=judge,
             criterion=criterion,
+            prompt=prompt,
             verdicts=count,
-            calibration=_together(known[judge, criterion]) if known[judge, criterion] else None,
+            calibration=_together(known[judge, criterion][prompt])
+            if prompt in known[judge, criterion]
+            else None,
+            other_prompts=tuple(sorted(known[judge, criterion].keys() - {prompt})),
         )
-        for (judge, criterion), count in sorted(verdicts.items())
+        for (judge, criterion, prompt), count in sorted(verdicts.items())
     )
 
 
@@ -119,6 +127,7 @@ def _together(found: Sequence[Calibration]) -> Calibration:
     return Calibration(
         judge=found[0].judge,
         criterion=found[0].criterion,
+        prompt=found[0].prompt,
         samples=tuple(sample for each in found for sample in each.samples),
         readers=max(each.readers for each in found),
         disputed=sum(each.disputed for each in found),
@@ -137,5 +146,5 @@ def _sum(found: Iterable[Agreement]) -> Agreement:
     )
 
 
-def _key(each: Calibration) -> tuple[str, str, tuple[str, ...]]:
-    return each.judge, each.criterion, each.samples
+def _key(each: Calibration) -> tuple[str, str, str, tuple[str, ...]]:
+    return each.judge, each.criterion, each.prompt, each.samples

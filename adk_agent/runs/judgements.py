@@ -32,6 +32,7 @@ class Judgement:
         verdict: True if the statement holds, or the failure is present.
         material: What it was judged by.
         trial: The trial in words.
+        prompt: The version of the prompt; empty where it was not kept.
     """
 
     judge: str
@@ -40,6 +41,7 @@ class Judgement:
     verdict: bool
     material: str
     trial: str
+    prompt: str = ""
 
 
 def judgements_in(record: TrialRecord) -> Iterator[Judgement]:
@@ -53,6 +55,7 @@ def judgements_in(record: TrialRecord) -> Iterator[Judgement]:
             verdict=statement.met,
             material=conversation,
             trial=record.row.label,
+            prompt=statement.prompt,
         )
     modes = list(_modes(record))
     calls = _calls(record.trace.steps) if modes else ""
@@ -64,6 +67,7 @@ def judgements_in(record: TrialRecord) -> Iterator[Judgement]:
             verdict=mode.verdict == "present",
             material=calls,
             trial=record.row.label,
+            prompt=mode.prompt,
         )
 
 

@@ -39,6 +39,7 @@ class KeyEntry(BaseModel):
     criterion: str
     verdict: bool
     trial: str
+    prompt: str = ""
 
 
 class SheetKey(BaseModel):
@@ -79,7 +80,13 @@ def sheet_of(
     cases = [_case(number, each) for number, each in enumerate(drawn, start=1)]
     text = "\n".join([_HEAD.format(key=key_name), *cases])
     entries = tuple(
-        KeyEntry(judge=each.judge, criterion=each.criterion, verdict=each.verdict, trial=each.trial)
+        KeyEntry(
+            judge=each.judge,
+            criterion=each.criterion,
+            verdict=each.verdict,
+            trial=each.trial,
+            prompt=each.prompt,
+        )
         for each in drawn
     )
     sample = hashlib.blake2s("\n".join(cases).encode(), digest_size=6).hexdigest()

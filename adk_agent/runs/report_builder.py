@@ -75,7 +75,7 @@ class ReportBuilder:
         self._jobs = jobs
         self._evaluators = evaluators
         self._rows: dict[TrialJob, TrialRow] = {}
-        self._judged: dict[TrialJob, Counter[tuple[str, str]]] = {}
+        self._judged: dict[TrialJob, Counter[tuple[str, str, str]]] = {}
         self._repeated: dict[TrialJob, tuple[TrialRow, ...]] = {}
         self._faulted: dict[TrialJob, tuple[FaultedTrial, ...]] = {}
         self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
@@ -91,7 +91,9 @@ class ReportBuilder:
     def add(self, job: TrialJob, record: TrialRecord) -> None:
         """Add a trial that ended."""
         self._rows[job] = record.row
-        self._judged[job] = Counter((each.judge, each.criterion) for each in judgements_in(record))
+        self._judged[job] = Counter(
+            (each.judge, each.criterion, each.prompt) for each in judgements_in(record)
+        )
         self._repeated[job] = tuple(each.row for each in record.repeated)
         self._faulted[job] = tuple(each.result for each in record.chaos)
         self._evaluations[job] = tuple(map(for_report, record.evaluations))
@@ -108,8 +110,8 @@ class ReportBuilder:
         )
 
     @property
-    def judged(self) -> Counter[tuple[str, str]]:
-        """Count the verdicts of language models so far, by judge and criterion."""
+    def judged(self) -> Counter[tuple[str, str, str]]:
+        """Count the verdicts of language models so far, by judge, criterion and version of the prompt."""
         return sum(self._judged.values(), Counter())
 
     async def build(self, manifest: RunManifest, *, interrupted: bool) -> EvaluationReport:

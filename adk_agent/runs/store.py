@@ -115,6 +115,8 @@ class JudgedStatement(BaseModel):
     reason: str
     judge: str
     """`llm:` and the model's name."""
+    prompt: str = ""
+    """The version of the prompt; empty where an older version of the program asked."""
 
 
 class RepeatedPlay(BaseModel):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,6 +33,7 @@ from evals.judge.prompt import (
     checked_budget,
     prompts_about,
     question_task,
+    wording_version,
 )
 from evals.judge.quoting import shown_id
 from evals.statements import AskModel
@@ -107,6 +109,8 @@ class ModeVerdict(BaseModel):
     reason: str
     step_ids: tuple[str, ...] = ()
     produced_by: str = RULES
+    prompt: str = ""
+    """The version of the prompt where a model answered."""
 
 
 class FailureModesEvaluator(BaseEvaluator):
@@ -226,7 +230,17 @@ class FailureModesEvaluator(BaseEvaluator):
             reason=reason,
             step_ids=step_ids,
             produced_by=self._produced_by,
+            prompt=prompt_version(mode.code),
         )
+
+
+@cache
+def prompt_version(code: str) -> str:
+    """Identify the wording of the prompt about a mode, by a hash of all but the transcript."""
+    (question,) = (each.question for each in FAILURE_MODES if each.code == code)
+    return wording_version(
+        question_task(_QUESTION.format(question=question), schema_of(ModeAnswer))
+    )
 
 
 def mode_prompts(trace: Trace, token_budget: int = MIN_TOKEN_BUDGET) -> dict[str, Prompt]:

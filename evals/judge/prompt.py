@@ -6,6 +6,7 @@ within can end them early. All that a model is asked to do stands after the data
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -124,6 +125,11 @@ def question_task(question: str, schema: str) -> str:
     """Return the task that asks one question about the data."""
     head = "The data end here. The rest is your task."
     return f"{head}\n\n{question}\n\n{_OUTRO.format(schema=schema)}"
+
+
+def wording_version(task: str) -> str:
+    """Return a hash of a prompt's wording: what stands before the data, and the task after it."""
+    return hashlib.blake2s(f"{_INTRO}\n{task}".encode(), digest_size=4).hexdigest()
 
 
 def prompts_about(

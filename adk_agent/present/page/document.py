@@ -31,6 +31,7 @@ from adk_agent.present.page.trials import trial_lists
 from adk_agent.present.page.verdict import ending, verdicts
 from adk_agent.present.page.words import CLASSES, MARKS, SIDES
 from adk_agent.results.isolation import ISOLATION_LEGEND
+from adk_agent.results.judges import judge_lines
 from adk_agent.results.pair_text import pair_lines, pair_notes, pair_table
 from adk_agent.results.predictability import (
     PREDICTABILITY_LEGEND,
@@ -104,6 +105,7 @@ def render(
             users=user_lines(report.users),
             user_faults=fault_lines(report.trials, report.repeated),
             users_legend=USERS_LEGEND,
+            judges=judge_lines(report.judges),
             isolation=isolation(report),
             isolation_legend=ISOLATION_LEGEND,
             teams=teams(report, found),

@@ -142,6 +142,22 @@ async def test_a_judge_is_calibrated_by_two_people_and_the_next_report_names_it(
     assert "not calibrated" not in render_markdown(again)
 
 
+async def test_a_calibration_of_another_prompt_is_said_to_be_so_and_not_used(judged, run, tmp_path):
+    deps, report = judged
+    sheet = tmp_path / "sheet.md"
+    assert run("sample", "run-1", "--size", "10", "--out", str(sheet)) == 0
+    assert run("agreement", labelled(sheet, tmp_path / "one.md", truly)) == 0
+    (before,) = report.judges
+    path = deps.results_dir / CALIBRATIONS
+    path.write_text(path.read_text().replace(before.prompt, "0ldw0rds"))
+    (deps.results_dir / "run-1" / "report.json").unlink()
+    again = await resume("run-1", deps)
+    (row,) = again.judges
+    assert (row.calibration, row.other_prompts) == (None, ("0ldw0rds",))
+    assert "(0ldw0rds; here " in render_markdown(again)
+    assert "is not calibrated for statements of mock" in render_markdown(again)
+
+
 @pytest.mark.requirement("test:simulator")
 async def test_the_judge_names_possible_faults_of_the_user_beside_the_rules(judged):
     _, report = judged

@@ -4,6 +4,7 @@ from html import unescape
 
 import pytest
 
+from adk_agent.results.judges import JudgeRow
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.team_summary import TeamRow
@@ -106,3 +107,17 @@ def test_faults_of_users_are_quoted_and_mark_their_trials(tmp_path):
 def test_a_page_without_checked_users_has_no_section_of_them(tmp_path):
     page = page_of(keep_run(tmp_path, [record(row("http://a.test", "one"))]))
     assert "Simulated users" not in page
+
+
+@pytest.mark.requirement("judge:calibrated")
+def test_the_page_names_the_calibration_of_each_judge_as_the_markdown_does(tmp_path):
+    runs = keep_run(tmp_path, [record(row("http://a.test", "one"))])
+    path = runs / RUN / "report.json"
+    report = EvaluationReport.model_validate_json(path.read_text())
+    judge = JudgeRow(
+        judge="llm:m", criterion="statements", prompt="new1", verdicts=3, other_prompts=("old1",)
+    )
+    path.write_text(report.model_copy(update={"judges": (judge,)}).model_dump_json())
+    text = unescape(text_of(page_of(runs)))
+    assert "another version of its prompt (old1; here new1) and is not used" in text
+    assert "judge llm:m is not calibrated for statements" in text
