@@ -17,7 +17,7 @@ MOST_NUMBERS = 16
 LEAST_GIVEN = 100.0
 """From which on a given figure may stand for a misread one: smaller ones fit by chance."""
 MOST_TIMES = 20.0
-"""How many times as large or small a figure may be as the one in whose place it stands."""
+"""Ratio up to which a figure may stand in the place of another."""
 # Words of a result; JSON names it as such.
 _RESULT = re.compile(
     r"\b(?:so|hence|thus|then|leaves?|left|remain(?:s|ing)?|makes?|total\w*|sum|together|altogether|in all|"
