@@ -24,6 +24,11 @@ _COUNT = re.compile(
     r"huit|neuf|dix)\b",
     re.IGNORECASE,
 )
+# Words with which a figure is given a purpose or a reason of its own.
+_PURPOSE = re.compile(
+    r"\b(?:for|because|since|due|aside|of (?:them|those|these|that|it|which)|f[üu]r|wegen|davon|pour|dont|para|por)\b",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r"(?<=[.!?;,}])\s+|[()\n]|\s[-–—]\s")
 MOST_WORDS = 60
 """Words up to which a reply holds what it was asked for, and what it adds stands out."""
@@ -65,8 +70,9 @@ def _addition(text: str, known: set[str]) -> tuple[str, list[str]] | None:
     """Return the clause of a text that adds a figure to another, and its words that are not known."""
     if not numbers_in(text) or len(_COUNT.findall(_DIGITS.sub("1", text[:MAX_CHARS]))) < 2:
         return None
+    has_figure = False
     for clause in _CLAUSE.split(text[:MAX_CHARS]):
-        if not _COUNT.search(clause) or not _ADDS.search(clause):
+        if not _COUNT.search(clause):
             continue
         words = dict.fromkeys(words_of(_ADDS.sub(" ", clause)))
         strange = [
@@ -75,8 +81,12 @@ def _addition(text: str, known: set[str]) -> tuple[str, list[str]] | None:
             if len(word) >= STEM and word.isalpha() and word[:STEM] not in known
         ]
         strange = [word for word in strange if word not in STOP_WORDS]
-        if strange:
+        marked = _ADDS.search(clause) is not None
+        if strange and (
+            marked or (has_figure and len(strange) > 1 and _PURPOSE.search(clause) is not None)
+        ):
             return clause, strange
+        has_figure = True
     return None
 
 
