@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from evals.attribution.refusals import COURTEOUS_WORDS, is_unable, refusal_in
+from evals.attribution.refusals import COURTEOUS_WORDS, denies, is_unable, refusal_in
 from evals.attribution.signs import Found, excerpt_of, own_lines
 from evals.attribution.turns import Log, Turn
 from evals.attribution.values import (
@@ -20,6 +20,8 @@ from evals.attribution.values import (
     words_of,
 )
 
+MOST_BARE = 0.34
+"""Share of the turns that may bring no figure where a figure is what is expected."""
 MOST_CHECKED = 400
 """Values of one log whose calculation is looked for, a few milliseconds each."""
 
@@ -55,6 +57,7 @@ def no_answer(log: Log) -> Iterator[Found]:
 def declined(log: Log) -> Iterator[Found]:
     """Find replies that decline, or say that nothing is known."""
     known: set[float] = set()
+    bare = _bare_turns(log)
     for at, turn in enumerate(log.turns):
         numbers = set(numbers_in(turn.text))
         if turn.is_own and turn.kind != "request":
@@ -74,7 +77,30 @@ def declined(log: Log) -> Iterator[Found]:
                     reason=f"{turn.agent} says that it cannot do or does not know something.",
                     excerpt=excerpt_of(line),
                 )
+            elif at in bare and denies(turn.text):
+                yield Found(
+                    at=at,
+                    strength=0.35,  # a sober "none" may be an answer: only a place to begin
+                    reason=f"{turn.agent} gives no figure, as most do, and denies something.",
+                    excerpt=excerpt_of(turn.text),
+                )
         known |= numbers
+
+
+def _bare_turns(log: Log) -> set[int]:
+    """Return the turns that bring no new figure, if most bring one; none in a chat that one leads."""
+    known: set[float] = set(numbers_in(log.task))
+    own, bare = 0, set()
+    for at, turn in enumerate(log.turns):
+        numbers = set(numbers_in(turn.text)) | {
+            float(day.toordinal()) for day in dates_in(turn.text)
+        }
+        if turn.is_own and turn.kind not in ("request", "answer"):
+            own += 1
+            if turn.text.strip() and numbers <= known:
+                bare.add(at)
+        known |= numbers
+    return bare if log.leader is None and len(bare) <= MOST_BARE * own else set()
 
 
 def contradicts(log: Log) -> Iterator[Found]:

@@ -72,6 +72,14 @@ _ORDINARY = re.compile(
     r"leider (?:ja|nein|nur)|no hay (?:cambios?|dudas?|prisa|problemas?|que)|no s[ée] si)\b",
     re.IGNORECASE,
 )
+# Any denial, lack or breakdown; only of weight where figures are expected and there is none.
+_DENIES = re.compile(
+    r"\b(?:no|not|none|nothing|never|cannot|cant|nope|without|unfortunately|exceeds?|missing|lost|locked|sealed|shut|"
+    r"closed|broken|corrupt\w*|disconnected|confidential|expired|failed|fails|error|exception|stopped|tbd|pending|"
+    r"nicht|kein\w*|leider|fehlt|fehler|gesperrt|ne|pas|aucune?|non|sans|[ée]chec|hors|ni|sin|falta|tampoco)\b|"
+    r"n['’]t\b|\bun(?:able|available|known|reachable|readable)\b",
+    re.IGNORECASE,
+)
 # Of a check: that nothing is wrong is an answer.
 _APPROVES = re.compile(
     r"\b(?:no|without|any|kein\w*|sin|ning[úu]n\w*|aucune?) (?:\w+ )?(?:change|complaint|correction|doubt|error|fault|"
@@ -101,6 +109,12 @@ _HTTP_ERROR = re.compile(
 )
 SHORT_WORDS, COURTEOUS_WORDS = 30, 60
 """Words up to which a reply that holds no figure is short, and where all speak in turn."""
+
+
+def denies(text: str) -> bool:
+    """Tell whether a short text denies or lacks something, by any word for that, and approves nothing."""
+    is_short = len(text.split()) <= SHORT_WORDS
+    return is_short and _DENIES.search(text) is not None and not _APPROVES.search(text)
 
 
 def is_unable(sentence: str) -> bool:

@@ -416,3 +416,31 @@ def test_a_faultless_turn_more_changes_no_name():
     for at in range(3, len(silent) + 1):
         more = [*silent[:at], ("porter", "The door is open."), *silent[at:]]
         assert first(talk(*more))[0] == "miller"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Flour is short: that costs us 90 loaves. 60 of them are for the circus tent in Vaduz.",
+        "Flour is short: that costs us 90 loaves. I put 60 aside for the circus tent.",
+        "Das kostet 90 Brote. 60 davon gehen an den Zirkus in Vaduz.",
+    ],
+)
+def test_a_second_figure_with_a_purpose_of_its_own_is_found(said):
+    found = first(talk(*SHOP, m2=said, m6="We can sell 105 loaves."))
+    assert found == ("miller", "message-2", "unasked")
+
+
+def test_a_second_figure_for_what_was_spoken_of_is_none():
+    said = "Flour is short: that costs us 30 loaves. 20 of them are for the hotels on Friday."
+    lines = [(USER, "How many loaves can we sell on Friday, beside those for hotels?"), *SHOP[1:]]
+    assert "unasked" not in cues_of(talk(*lines, m2=said))
+
+
+def test_who_alone_gives_no_figure_and_denies_something_is_where_to_look_first():
+    said = "The store room is sealed during the audit."
+    found = attribute(log_of(talk(*SHOP, m2=said, m6="We can sell 195 loaves.")))
+    assert found.agent is None
+    assert (found.candidates[0].agent, found.candidates[0].signs[0].cue) == ("miller", "declined")
+    approved = talk(*SHOP, m4="Checked, no objection.")
+    assert "declined" not in cues_of(approved)
