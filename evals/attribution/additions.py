@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
+from evals.attribution.signs import RARE, STEM, STOP_WORDS, Found, excerpt_of
 from evals.attribution.turns import Log
 from evals.attribution.values import MAX_CHARS, numbers_in, words_of
 
@@ -33,10 +33,6 @@ _CLAUSE = re.compile(r"(?<=[.!?;,}])\s+|[()\n]|\s[-–—]\s")
 MOST_WORDS = 60
 """Words up to which a reply holds what it was asked for, and what it adds stands out."""
 _DIGITS = re.compile(r"\d[\d.,]*")
-RARE = 1 / 3
-"""Share of the turns up to which an addition is out of the ordinary."""
-STEM = 4
-"""Letters by which words are the same."""
 
 
 def unasked(log: Log) -> Iterator[Found]:

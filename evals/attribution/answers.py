@@ -13,7 +13,7 @@ from evals.attribution.calculations import (
     shown_calculations,
 )
 from evals.attribution.refusals import refusal_in
-from evals.attribution.signs import STOP_WORDS, Found, excerpt_of
+from evals.attribution.signs import RARE, STEM, STOP_WORDS, Found, excerpt_of
 from evals.attribution.turns import Log, Turn
 from evals.attribution.values import MAX_CHARS, is_calculated, numbers_in, words_of
 
@@ -39,10 +39,6 @@ LEAST_WORDS = 5
 """Words from which on a reply says what it is about."""
 OFFERED = 2
 """Commas from which on a text lists values to choose from."""
-STEM = 4
-"""Letters by which words are the same."""
-RARE = 1 / 3
-"""Share of the replies of a team up to which something in them is out of the ordinary."""
 
 
 def miscalculated(log: Log) -> Iterator[Found]:
@@ -164,7 +160,8 @@ def wrong_value(log: Log) -> Iterator[Found]:
 def underived(log: Log) -> Iterator[Found]:
     """Find replies whose figure does not follow from those that their speaker had asked for.
 
-    Neither from those of a request that hands over nothing but figures.
+    Nor from those of its request, which shows a fault if that spells a calculation out. And those
+    that conclude a figure from others of their own.
     """
     yield from _concluded(log)
     for at, turn in _replies(log):
@@ -193,9 +190,10 @@ def _concluded(log: Log) -> Iterator[Found]:
         concluded = _CONCLUDES.search(turn.text[:MAX_CHARS])
         if concluded is None or not turn.is_own or turn.kind == "request":
             continue
+        if _CODE.search(turn.text):
+            continue
         named, [result, *_] = numbers_in(turn.text[: concluded.start()]), numbers_in(concluded[1])
-        known = [result, *named] if _CODE.search(turn.text) else named
-        if len(named) > 1 and len(known) <= MOST_INPUTS and not is_calculated(result, known):
+        if 1 < len(named) <= MOST_INPUTS and not is_calculated(result, named):
             yield Found(
                 at=at,
                 strength=1.0,

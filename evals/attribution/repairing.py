@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 from evals.attribution.calculations import Calculation, asks_to_calculate, shown_calculations
 from evals.attribution.signs import Found, excerpt_of
 from evals.attribution.turns import Log
-from evals.attribution.values import numbers_in, words_of
+from evals.attribution.values import is_near, numbers_in, words_of
 
 MOST_NUMBERS = 16
 """Figures of one log up to which its calculations are looked for."""
@@ -105,7 +105,7 @@ def repairs(log: Log) -> Iterator[Found]:
     wrong, right = target
     has_shares = any(_PERCENT.search(turn.text) for turn in log.turns)
     figures = _figures(log, has_shares)
-    places = [at for at, each in enumerate(figures) if _is_near(each.value, wrong)]
+    places = [at for at, each in enumerate(figures) if is_near(each.value, wrong)]
     if not places or len(figures) > MOST_NUMBERS:
         return
     hits = []
@@ -114,11 +114,11 @@ def repairs(log: Log) -> Iterator[Found]:
             values = [each.value for each in figures]
             for formula in _all_formulas(_before(figures, figure.at), has_shares):
                 value = formula.value(values)
-                if value is None or value <= 0 or _is_near(value, figure.value):
+                if value is None or value <= 0 or is_near(value, figure.value):
                     continue
                 if not _may_stand_for(log, figures, place, formula, value):
                     continue
-                if _is_near(_replayed(figures, place, value)[places[0]], right):
+                if is_near(_replayed(figures, place, value)[places[0]], right):
                     hits.append((place, value, formula))
                     break
     if len(hits) == 1:
@@ -190,7 +190,7 @@ def _figures(log: Log, has_shares: bool) -> list[_Figure]:
         for number in numbers_in(turn.text):
             if len(found) > MOST_NUMBERS:
                 return found
-            if any(_is_near(number, each.value) for each in found):
+            if any(is_near(number, each.value) for each in found):
                 continue
             before = _before(found, at)
             formula = _formula_of(number, found, before, has_shares) if turn.is_own else None
@@ -207,7 +207,7 @@ def _written_out(shown: Calculation, figures: Sequence[_Figure]) -> _Formula:
         number: place
         for number, each in enumerate(operands)
         for place, figure in enumerate(figures)
-        if _is_near(figure.value, each)
+        if is_near(figure.value, each)
     }
 
     def calculate(*taken: float) -> float:
@@ -229,7 +229,7 @@ def _formula_of(
     fitting = [
         formula
         for formula in _all_formulas(before, has_shares)
-        if (value := formula.value(values)) is not None and _is_near(value, number)
+        if (value := formula.value(values)) is not None and is_near(value, number)
     ]
     return max(fitting, key=lambda each: (-len(each.places), sum(each.places)), default=None)
 
@@ -255,7 +255,3 @@ def _replayed(figures: Sequence[_Figure], place: int, value: float) -> list[floa
             found = formula.value(values)
             values[at] = values[at] if found is None else found
     return values
-
-
-def _is_near(one: float, other: float) -> bool:
-    return abs(one - other) < 0.0051

@@ -9,6 +9,10 @@ from evals.attribution.turns import Log
 from evals.attribution.values import MAX_CHARS
 
 _EXCERPT = 160
+STEM = 4
+"""Letters by which words are the same."""
+RARE = 1 / 3
+"""Share of the turns of a team up to which something in them is out of the ordinary."""
 STOP_WORDS = frozenset(
     [
         "a",

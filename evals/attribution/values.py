@@ -129,9 +129,9 @@ def _is_product(number: float, known: set[float]) -> bool:
         return True
     rounded = [each for each in known | {float(math.ceil(each)) for each in known} if each > 0]
     return any(
-        _is_near(number, a * b)
-        or _is_near(number, a * b / 100)
-        or (b <= 100 and _is_near(number, a * (100 - b) / 100))
+        is_near(number, a * b)
+        or is_near(number, a * b / 100)
+        or (b <= 100 and is_near(number, a * (100 - b) / 100))
         or (b <= 100 and number == math.floor(a * (100 - b) / 100))
         for a in rounded
         for b in rounded
@@ -177,8 +177,8 @@ def is_calculated(number: float, given: Sequence[float]) -> bool:
 def _fits(number: float, calculated: float) -> bool:
     """Tell whether a number is a calculated one, or that in another unit, where it may be rounded."""
     one, other = abs(number), abs(calculated)
-    return _is_near(one, other) or any(
-        abs(one * unit - other) <= max(0.0051, 0.001 * other)
+    return is_near(one, other) or any(
+        abs(one * unit - other) <= 0.001 * other  # relative, or every small number would fit
         for unit in (*UNITS, *(1 / each for each in UNITS))
     )
 
@@ -233,7 +233,8 @@ def _cents(number: float) -> float:
     return round(number, 2)
 
 
-def _is_near(number: float, other: float) -> bool:
+def is_near(number: float, other: float) -> bool:
+    """Tell whether two numbers are the same, up to half a cent."""
     return abs(number - other) < 0.0051  # half a cent, and what a float loses
 
 

@@ -7,6 +7,7 @@ import pytest
 from evals.attribution.outcomes import log_of
 from evals.attribution.ranking import attribute
 from evals.attribution.refusals import refusal_in
+from evals.attribution.values import is_calculated
 from evals.base import EvaluationContext
 from evals.trace import USER, Trace, Utterance
 from tests.evals.attribution.test_attribution import first, step
@@ -382,6 +383,20 @@ def test_what_fills_the_gap_that_a_silence_left_is_not_the_fault():
         m6="We can sell 185 loaves.",
     )
     assert first(context) == ("miller", "message-2", "no_answer")
+
+
+@pytest.mark.parametrize(
+    ("number", "given", "is_so"),
+    [
+        (3, (918, 377), False),
+        (0.4, (918, 377), False),
+        (1295, (918, 377), True),
+        (8.82, (147, 6), True),
+        (95.2, (8, 350, 34), True),  # grams as kilograms
+    ],
+)
+def test_a_small_number_does_not_follow_from_everything(number, given, is_so):
+    assert is_calculated(number, given) == is_so
 
 
 def test_times_of_day_are_no_figures_to_calculate_with():
