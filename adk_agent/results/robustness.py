@@ -46,6 +46,8 @@ class RobustnessRow(Row):
     blind_writes: int | None
     refused_duplicates: int = 0
     """Messages whose second delivery the agent answered with an error, which no score shows."""
+    by_heart: int = 0
+    """Trials in which the agent named an id of the data that nobody had told it."""
     reason: str | None
     """The reason why there is no comparison."""
     injectable: bool = True
@@ -107,6 +109,7 @@ def robustness_row(
         refused_duplicates=sum(
             fault.is_error for each in hit for fault in each.faults if fault.kind == "duplicate"
         ),
+        by_heart=sum(any(fault.by_heart for fault in each.faults) for each in hit),
         reason=reason,
         injectable=bool(faulted) or not played,
     )

@@ -93,7 +93,12 @@ def _found(row: RobustnessRow) -> str:
             f", {row.repeated_writes} {'write' if row.repeated_writes == 1 else 'writes'} repeated"
         )
     told += f", {row.blind_writes} of them blind" if row.blind_writes else ""
+    told += f", {_by_heart(row)}" if row.by_heart else ""
     return told + (f", {_refused(row)}" if row.refused_duplicates else "")
+
+
+def _by_heart(row: RobustnessRow) -> str:
+    return f"named ids that it was not told in {_trials(row.by_heart)}"
 
 
 def _refused(row: RobustnessRow) -> str:
@@ -130,6 +135,8 @@ def _note(row: RobustnessRow) -> str:
         told.append(
             f"{row.without_score} {'pair has' if row.without_score == 1 else 'pairs have'} no two scores"
         )
+    if row.by_heart:
+        told.append(_by_heart(row))
     if row.refused_duplicates:
         told.append(_refused(row))
     return f"{row.participant} in {row.domain}, {row.family}: {'; '.join(told)}" if told else ""

@@ -58,6 +58,8 @@ class InjectedFault(BaseModel):
     """True if a reply was dropped that was none: the agent answered the repetition with an error."""
     produced_by: str | None = None
     """The author of a user's other words: rules, or a model; None for other faults."""
+    by_heart: tuple[str, ...] = ()
+    """The ids of the data that the agent named although nobody had told it."""
 
 
 class Rewording(Protocol):
@@ -145,6 +147,26 @@ class Injector:
             InjectedFault(kind="prompt", place=1, detail=said[:500], produced_by=by[:500])
         )
         return said
+
+    def other_names(self) -> Random | None:
+        """Return what draws other names and ids, where they are to be others; None: they stay."""
+        return self._random("names", 1) if self._drawn("other_names", 1) else None
+
+    def note_names(self, told: Mapping[str, str], by_heart: tuple[str, ...]) -> None:
+        """Remember the names and ids that the agent was given, in place of what was noted before.
+
+        Args:
+            told: The first name of each.
+            by_heart: First ids that the agent named.
+        """
+        parts = (
+            [f"told {', '.join(f'{new} for {old}' for new, old in told.items())}"] if told else []
+        )
+        if by_heart:
+            parts.insert(0, f"named {', '.join(by_heart)}, which nobody had told it")
+        detail = "; ".join(parts)
+        names = InjectedFault(kind="other_names", place=1, detail=detail[:500], by_heart=by_heart)
+        self.faults = [*(each for each in self.faults if each.kind != names.kind), names]
 
     def note_message(self, kind: MessageFault, detail: str = "", *, is_error: bool = False) -> None:
         """Remember a fault that hit the current message."""

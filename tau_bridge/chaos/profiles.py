@@ -22,12 +22,13 @@ FaultKind = Literal[
     "tool_timeout",
     "tool_fields",
     "prompt",
+    "other_names",
     "member_lost_reply",
     "member_busy",
     "member_delay",
     "member_duplicate",
 ]
-Family = Literal["network", "duplicates", "tools", "prompts", "members"]
+Family = Literal["network", "duplicates", "tools", "prompts", "names", "members"]
 """Faults that are played together, apart from the others, so that a loss has one cause."""
 
 FAMILIES: Final[Mapping[Family, tuple[FaultKind, ...]]] = MappingProxyType(
@@ -36,6 +37,7 @@ FAMILIES: Final[Mapping[Family, tuple[FaultKind, ...]]] = MappingProxyType(
         "duplicates": ("duplicate",),
         "tools": ("tool_error", "tool_timeout", "tool_fields"),
         "prompts": ("prompt",),
+        "names": ("other_names",),
         "members": ("member_lost_reply", "member_busy", "member_delay", "member_duplicate"),
     }
 )
@@ -51,6 +53,7 @@ _USUAL: Final[Mapping[FaultKind, float]] = MappingProxyType(
         "tool_timeout": 0.1,
         "tool_fields": 0.3,
         "prompt": 1.0,
+        "other_names": 1.0,
         "member_lost_reply": 0.2,
         "member_busy": 0.2,
         "member_delay": 0.1,
@@ -61,7 +64,7 @@ PROFILES: Final[tuple[str, ...]] = (*FAMILIES, ALL)
 
 
 class ChaosPlan(BaseModel):
-    """The rate of each fault: of a message, of a tool's call, or of an opening. 0 leaves it out."""
+    """The rate of each fault: of a message, of a tool's call, or of a trial. 0 leaves it out."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -327,6 +327,7 @@ class Tau2Benchmark(Benchmark):
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
         """Play a conversation of the agent with a user, over a world of its own."""
         from tau_bridge.tau2.loop import ConversationLimits, converse
+        from tau_bridge.tau2.renamed import renamed
         from tau_bridge.tau2.replay import new_world
         from tau_bridge.tau2.rewording import ModelRewording
         from tau_bridge.tau2.solo import agent_tools
@@ -340,11 +341,16 @@ class Tau2Benchmark(Benchmark):
         played = await converse(
             task=task,
             world=world,
-            agent=WireAgent(
-                agent,
-                address=context.address,
-                policy=world.policy,
-                tools=agent_tools(world, solo=solo),
+            agent=renamed(
+                WireAgent(
+                    agent,
+                    address=context.address,
+                    policy=world.policy,
+                    tools=agent_tools(world, solo=solo),
+                ),
+                world=world,
+                task=task,
+                faults=context.faults,
             ),
             user=user,
             limits=ConversationLimits(max_steps=context.max_steps),
@@ -498,12 +504,12 @@ class Tau2Benchmark(Benchmark):
         return tool_names(ref.domain).changes_state
 
     def injectable(self) -> frozenset[Family]:
-        """Add the families of tools and words, as far as these are in this process."""
+        """Add the families of tools, words and names, as far as these are in this process."""
         usual = super().injectable()
         if self.options.engine == "official":
             return usual
         added: frozenset[Family] = frozenset(
-            {"tools"} if self.options.solo else {"tools", "prompts"}
+            {"tools", "names"} if self.options.solo else {"tools", "prompts", "names"}
         )
         return usual | added
 

@@ -22,6 +22,7 @@ _ON_THE_WAY: Final[Mapping[str, str]] = {
     "busy": "The message was turned away once and sent again: status {detail}.",
     "cut_stream": "The stream of the reply was cut off {detail}.",
     "delay": "The message came late: {detail}.",
+    "other_names": "The agent met other names and ids than stand here: {detail}.",
 }
 """A sentence for each fault on the way to the agent."""
 _BETWEEN_MEMBERS: Final[Mapping[str, str]] = {

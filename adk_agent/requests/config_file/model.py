@@ -170,7 +170,9 @@ Rate = Annotated[float, Field(ge=0, le=1)]
 class Chaos(_Table):
     """Injected faults: a profile, or a rate of 0 to 1 for each fault."""
 
-    profile: Literal["network", "duplicates", "tools", "prompts", "members", "all"] | None = None
+    profile: (
+        Literal["network", "duplicates", "tools", "prompts", "names", "members", "all"] | None
+    ) = None
     """A named profile, in place of rates."""
     lost_reply: Rate = 0
     """Messages whose reply is dropped, and that are sent again."""
@@ -190,6 +192,8 @@ class Chaos(_Table):
     """Results of tools whose fields come in another order, with one more."""
     prompt: Rate = 0
     """Openings of users in other words."""
+    other_names: Rate = 0
+    """Trials with other names and ids for those of the database."""
     member_lost_reply: Rate = 0
     """Messages between members of a team whose reply is dropped."""
     member_busy: Rate = 0

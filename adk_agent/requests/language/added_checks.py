@@ -13,7 +13,9 @@ _LEAD: Final = (
     "(with|under|plus|and|inject|injecting|injected|simulate|simulating|include|including) "
     "(the|some|injected|simulated)*"
 )
-_KIND: Final = "(network|connection|duplicate|duplicated|tool|tools|prompt|prompts|member|members)"
+_KIND: Final = (
+    "(network|connection|duplicate|duplicated|tool|tools|prompt|prompts|name|names|member|members)"
+)
 _FAULTS: Final = "(fault|faults|failure|failures|error|errors|chaos)"
 _FORMS: Final = (
     f"{_LEAD} {_FAULTS} (between|among) (the|its|their|team)* (members|agents)",
@@ -21,6 +23,7 @@ _FORMS: Final = (
     f"{_LEAD} (lost (replies|messages)|duplicates|(duplicate|duplicated|repeated) (messages|deliveries|requests))",
     f"{_LEAD} (failing|flaky|broken) tools",
     f"{_LEAD} (reworded|rephrased|paraphrased) (prompts|openings|words)",
+    f"{_LEAD} (other|changed|renamed|different) (names|ids) (AND (names|ids))*",
     f"{_LEAD} (all|every)? (kinds of)? (fault|faults|chaos) (injection|testing|mode)?",
     "(fault injection|chaos (mode|testing|tests|test))",
 )
@@ -39,10 +42,14 @@ _FAMILY: Final[Mapping[str, Family]] = {
     "reworded": "prompts",
     "rephrased": "prompts",
     "paraphrased": "prompts",
+    "name": "names",
+    "names": "names",
+    "ids": "names",
     "member": "members",
     "members": "members",
     "agents": "members",
 }
+_TOPICS: Final = frozenset({"network", "names"})
 _LEAKS: Final = (
     "(and|,|also|with|plus)* (check|checks|checking|probe|probes|probing|look|looking|watch|test|testing) "
     "(it|them|(the|my|our)? (AGENT|AGENTS)|A)? for (leak|leaks|leakage|leaking) "
@@ -63,7 +70,7 @@ def take_faults(
     Args:
         sentence: The sentence.
         is_topic: Tells whether tasks of the domains of the sentence are about some words. There
-            are tasks about networks, and then the words may mean these.
+            are tasks about networks and names, and then the words may mean these.
     """
     families: set[Family] = set()
     doubts = []
@@ -74,7 +81,8 @@ def take_faults(
             kinds = [word for word in words if word in _FAMILY]
             families |= {_FAMILY[word] for word in kinds}
             has_all |= not kinds
-            if "network" in kinds and is_topic(" ".join(words[words.index("network") :])):
+            topic = next((word for word in kinds if word in _TOPICS), None)
+            if topic is not None and is_topic(" ".join(words[words.index(topic) :])):
                 doubts.append(
                     f"{sentence.said(found)!r} is read as faults to inject, and there are tasks "
                     "about that as well."

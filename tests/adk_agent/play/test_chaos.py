@@ -1,12 +1,14 @@
 """Trials under injected faults: beside the plain ones, and able to tell agents apart."""
 
 import json
+import re
 
 import pytest
 
 import greenroom
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.play.evaluation import evaluate, resume
+from adk_agent.present.page.faulted import faulted_json
 from adk_agent.present.page.writing import write_page
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.robustness_text import robustness_lines
@@ -175,3 +177,47 @@ def test_an_error_at_a_duplicate_is_told_beside_the_score_that_does_not_show_it(
     [line] = robustness_lines(report.robustness)
     assert line.endswith(", 1 duplicate answered with an error")
     assert "answered with an error" in render_markdown(report)
+
+
+def clerk(user_id=None):
+    """An agent that makes the task that it is asked for: for the user who is named, or another."""
+
+    def answer(message):
+        named = re.findall(r"for (user_\d+)", message)
+        if not named:
+            call = {"name": "respond", "arguments": {"content": "It is done."}}
+        else:
+            arguments = {"user_id": user_id or named[-1], "title": "Important Meeting"}
+            call = {"name": "create_task", "arguments": arguments}
+        return json.dumps(call)
+
+    return answer
+
+
+@pytest.mark.parametrize(("knows", "under", "by_heart"), [(None, 1.0, 0), ("user_1", 0.0, 1)])
+def test_other_names_find_an_agent_that_knows_the_data_by_heart(tmp_path, knows, under, by_heart):
+    report = greenroom.evaluate(
+        clerk(knows),
+        "mock",
+        tasks=["create_task_1"],
+        chaos="names",
+        offline=True,
+        results_dir=tmp_path,
+    )
+    [row] = report.robustness
+    assert (row.comparison.first, row.comparison.second) == (1.0, under)
+    assert row.by_heart == by_heart
+    [line] = robustness_lines(report.robustness)
+    assert ("named ids that it was not told in 1 trial" in line) == bool(by_heart)
+    [record] = iter_trials(tmp_path, report.run_id)
+    [play] = record.chaos
+    [fault] = play.result.faults
+    heart = "named user_1, which nobody had told it; " if by_heart else ""
+    [other] = re.findall(rf"^{heart}told (user_\d+) for user_1$", fault.detail)
+    assert fault.by_heart == (("user_1",) if by_heart else ())
+    # The conversation is kept in the world's names, and the wire in those that the agent met.
+    calls = [call for each in play.messages for call in each.get("tool_calls", ())]
+    assert calls[0]["arguments"]["user_id"] == (other if by_heart else "user_1")
+    assert f"for {other}" in play.trace.steps[0].request_text
+    [shown] = [item for item in faulted_json(record, bool)[0]["items"] if item["who"] == "fault"]
+    assert shown["text"].endswith(f"{fault.detail}.")

@@ -68,6 +68,11 @@ PLANS = {
         "tasks": [tasks("mock", num_tasks=2)],
         "chaos": "all",
     },
+    f"Evaluate {U} on two mock tasks with other names and ids": {
+        "agents": [U],
+        "tasks": [tasks("mock", num_tasks=2)],
+        "chaos": "names",
+    },
     f"{U} on mock with duplicate messages and reworded prompts": {
         "agents": [U],
         "tasks": [tasks("mock")],
