@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import closed_port, scripted_agent, serve
+from tests.fakes.runtime import chat_model
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -206,6 +207,41 @@ def test_where_the_model_cannot_be_reached_the_rules_read_and_play_with_a_warnin
     assert "the language model that reads requests could not be called" in result.stderr
     assert result.stderr.count("reads requests") == 1
     assert "Give Feedback" not in result.stdout
+
+
+@pytest.mark.slow
+def test_a_user_over_http_that_invents_is_asked_again_with_another_seed(greenroom, tmp_path):
+    """The seed of the first play leads this user astray; every later play has another one."""
+    seeds = []
+
+    def user(body):
+        spoken = [each for each in body["messages"] if each["role"] != "system"]
+        if len(spoken) > 1:
+            return "###STOP###"
+        if len(body["messages"]) > 1:  # else it is asked whether it can be called
+            seeds.append(body["seed"])
+        invented = " for order W2378156" if seeds == [body.get("seed")] else ""
+        return f"Please create the task{invented}."
+
+    agent = scripted_agent(lambda text, context_id: "I did it.")
+    with serve(agent) as url, serve(chat_model(user)) as model:
+        request = {
+            "participants": {"agent": url},
+            "config": {"domain": "mock", "task_ids": ["create_task_1"], "user_llm": "openai/tiny"},
+        }
+        result = greenroom(
+            *("run", json.dumps(request), "--retry-user", "2", "--json"),
+            cwd=tmp_path,
+            AGENTBEATS_LLM_API_KEY="sk-secret",
+            AGENTBEATS_LLM_BASE_URL=f"{model}/v1",
+        )
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    [aside], [trial] = report["repeated"], report["trials"]
+    assert "W2378156" in aside["user_check"]["faults"][0]["quote"]
+    assert (trial["play"], trial["user_check"]["faults"]) == (1, [])
+    assert seeds == [aside["user_seed"], trial["user_seed"]]
+    assert len(set(seeds)) == 2
 
 
 def test_offline_uses_no_model_and_says_so(greenroom, tmp_path):
