@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evals.diagnosis import Diagnosis
     from evals.outcome import TaskResult
     from evals.trace import Trace
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
     from tau_bridge.chaos.injector import Injector
     from tau_bridge.chaos.profiles import Family
     from tau_bridge.clock import Clock

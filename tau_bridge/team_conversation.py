@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tau_bridge.a2a.peers import PEERS_KEY
 
 if TYPE_CHECKING:
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
     from tau_bridge.benchmark import Team
 
 

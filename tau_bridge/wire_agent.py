@@ -64,7 +64,7 @@ class Reply(Protocol):
 
 
 class RemoteConversation(Protocol):
-    """One context with a remote agent, for example of `tau_bridge.a2a.messenger`."""
+    """One context with a remote agent, for example of `tau_bridge.a2a.conversation`."""
 
     async def send(self, text: str) -> Reply:
         """Send a message and return the agent's reply; raises `AgentError` without one."""

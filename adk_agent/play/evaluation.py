@@ -26,7 +26,7 @@ from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
 from adk_agent.play.tools import ServeTools, served_tools
-from adk_agent.play.trial import PlayDeps, TrialDeps
+from adk_agent.play.trial_deps import PlayDeps, TrialDeps
 from adk_agent.requests.config_file.reading import LoadedConfig
 from adk_agent.results.headlines import replacing
 from adk_agent.results.markdown import explained, render_markdown

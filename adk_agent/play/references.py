@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from adk_agent.core.plan import EvaluationPlan, PlannedTasks
-from adk_agent.play.trial import counting
+from adk_agent.play.trial_row import counting
 from adk_agent.results.summary import REFERENCE_AGENTS, DomainReferences, ReferencePlay
 from evals.outcome import Failed, Outcome, Scored, Unscored
 from evals.reward import reward_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from adk_agent.play.team_access import TeamAccess
 from evals.trace import Trace
-from tau_bridge.a2a.messenger import Conversation, Report
+from tau_bridge.a2a.conversation import Conversation, Report
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
 from tau_bridge.otlp.inbox import TrialSpans

@@ -8,135 +8,47 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
-import itertools
 import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterator
 
-from adk_agent.core.embeddings import LiteLlmEmbedding
 from adk_agent.core.errors import ModelError
-from adk_agent.core.models import LiteLlmCompletion
-from adk_agent.core.plan import NEEDS_GOLD, EvaluationPlan
-from adk_agent.core.spending import NOTHING_SPENT, Meter, Spending, metered
+from adk_agent.core.plan import NEEDS_GOLD
+from adk_agent.core.spending import Meter, metered
 from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.judging import RecordedJudge
-from adk_agent.play.team_access import TeamAccess, Teams
+from adk_agent.play.outcomes import broken_end, outcome_of
+from adk_agent.play.team_access import TeamAccess
 from adk_agent.play.trace_merging import merged_trace
+from adk_agent.play.trial_deps import TrialDeps, recorder_of
+from adk_agent.play.trial_row import counting, row_of
 from adk_agent.play.trial_values import unexplained_in
 from adk_agent.play.user_check import checked_user, user_seed
-from adk_agent.results.agent_usage import trial_usage
 from adk_agent.results.robustness import FaultedTrial
-from adk_agent.results.summary import NOT_EVALUATED, TrialRow
 from adk_agent.runs.jobs import TrialJob
-from adk_agent.runs.live import LiveConversations
 from adk_agent.runs.store import FaultedPlay, RepeatedPlay, TrialRecord
 from evals.attribution.evaluator import AttributionEvaluator, attribution_in
 from evals.attribution.model import Attribution
 from evals.base import Evaluation, EvaluationContext
 from evals.diagnosis import Diagnosis, diagnose_broken
-from evals.driver import EvaluatorRegistry
-from evals.outcome import (
-    AgentErrorEnd,
-    AgentErrorKind,
-    Failed,
-    Fault,
-    Outcome,
-    Scored,
-    TaskResult,
-    Unscored,
-)
-from evals.reward import breakdown_of, reward_of
+from evals.outcome import Failed, Outcome, TaskResult, Unscored
+from evals.reward import reward_of
 from evals.trace import Trace
 from evals.user_check import UserCheck
-from tau_bridge.a2a.messenger import Conversation, Messenger
-from tau_bridge.benchmark import MODEL_USER, Benchmark, PlayContext, Played, UserModel
-from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.a2a.conversation import Conversation
+from tau_bridge.benchmark import MODEL_USER, PlayContext, Played, UserModel
 from tau_bridge.chaos.injector import Injector
 from tau_bridge.chaos.profiles import ChaosPlan, Family
 from tau_bridge.chaos.safety import blind_writes, repeated_writes
-from tau_bridge.clock import Clock, Runtime
 from tau_bridge.embedding import EmbeddingModel
-from tau_bridge.errors import (
-    AgentAccessError,
-    AgentCanceledError,
-    AgentError,
-    AgentFaultError,
-    AgentRejectedError,
-    AgentSilentError,
-    BridgeError,
-)
-from tau_bridge.otlp.inbox import RunSpans, TrialSpans
-from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tool_server import ToolServer
+from tau_bridge.errors import BridgeError
+from tau_bridge.otlp.inbox import TrialSpans
 from tau_bridge.trace_merging import Merged
 
 logger = logging.getLogger(__name__)
 
 TASK_METADATA_KEY = "greenroom.task"
 """The key that tells the bundled agents in `NEEDS_GOLD` which task they play. Sent to nobody else."""
-_BROKEN_BY: dict[Fault | None, str] = {
-    "agent": "agent_error",
-    "infrastructure": "infrastructure_error",
-}
-"""The termination of a conversation that broke, by the side at fault."""
 _NOT_PLAYED = Played()
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlayDeps:
-    """The part of an evaluation's dependencies that a worker makes for itself."""
-
-    benchmarks: Benchmarks
-    """All that there are; a plan's own options are applied to them."""
-    runtime: Runtime
-    evaluators: EvaluatorRegistry
-    """For trials, for participants and for the run."""
-    team_evaluators: EvaluatorRegistry
-    """For trials in which a team is watched."""
-    new_messenger: Callable[[], Messenger]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrialDeps:
-    """The dependencies that all trials of a run share."""
-
-    run_id: str
-    plan: EvaluationPlan
-    benchmarks: Benchmarks
-    """With the options of the plan."""
-    urls: Mapping[str, str]
-    """Each participant's address in the plan to the address where it answers."""
-    teams: Teams | Mapping[str, TeamAccess]
-    messenger: Messenger
-    clock: Clock
-    evaluators: EvaluatorRegistry
-    team_evaluators: EvaluatorRegistry
-    """For watched teams; they may ask a model more than is worth its price for every trial."""
-    gone: Callable[[str], str | None]
-    """Returns why the participant at an address is given up; None while it is not."""
-    trust_reported_steps: bool = True
-    """True if what participants report of their own calls joins the trace."""
-    user_model: LiteLlmCompletion | None
-    judge_model: LiteLlmCompletion | None
-    embedding_model: LiteLlmEmbedding | None = None
-    """Makes vectors of texts where a domain of the plan needs them."""
-    tools: ToolServer | None = None
-    """Served where a domain of the plan needs tools."""
-    live: LiveConversations | None = None
-    """Shows conversations while they go on; None where nobody can read them."""
-    spans: RunSpans | None = None
-    """Receives the spans of agents; None where nothing is received."""
-
-    def watches_team(self, domain: str) -> bool:
-        """Tell whether the calls between the members of a team are watched in a domain."""
-        return "team" in self.benchmarks.domain(domain).needs
-
-    @property
-    def takes_turns(self) -> bool:
-        """Tell whether a team plays one task at a time, so that its calls belong to that task."""
-        return any(self.watches_team(planned.domain) for planned in self.plan.tasks)
 
 
 def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
@@ -484,64 +396,6 @@ class _Trial:
         return diagnose_trial(self._outcome, counted, explain, label=self._job.label)
 
 
-def counting(benchmark: Benchmark, result: TaskResult) -> TaskResult:
-    """Return a result with the components that count by the benchmark's options."""
-    basis = benchmark.basis()
-    return result if basis is None else result.model_copy(update={"basis": basis})
-
-
-def row_of(
-    job: TrialJob,
-    trace: Trace,
-    outcome: Outcome,
-    *,
-    termination: str,
-    played: Played = _NOT_PLAYED,
-    result: TaskResult | None = None,
-    duration_ms: float = 0.0,
-    diagnosis: Diagnosis | None = None,
-    attribution: Attribution | None = None,
-    spent: Spending = NOTHING_SPENT,
-    stated_confidence: float | None = None,
-    user_check: UserCheck | None = None,
-    user_seed: int | None = None,
-    play: int = 0,
-) -> TrialRow:
-    """Return the report's row of a trial that came to `outcome`."""
-    return TrialRow(
-        participant=job.participant.address,
-        domain=job.domain,
-        task_id=job.task_id,
-        trial=job.trial,
-        seed=job.seed,
-        status=outcome.status,
-        reward=outcome.value if isinstance(outcome, Scored) else None,
-        reward_breakdown=breakdown_of(result) if result else {},
-        components=result.components if result else (),
-        basis=result.basis if result else (),
-        reason=_reason_of(outcome),
-        fault=fault_of(outcome),
-        produced_by=outcome.produced_by if isinstance(outcome, Scored) else None,
-        termination=termination,
-        user=played.user,
-        turns=played.turns,
-        tool_calls=played.tool_calls,
-        format_repairs=len(played.repairs),
-        repair_kinds=dict(Counter(played.repairs)),
-        duration_ms=duration_ms,
-        total_tokens=spent.known_tokens,
-        cost=spent.known_cost,
-        agent_usage=trial_usage(trace),
-        trace_id=trace.trace_id,
-        diagnosis=diagnosis,
-        user_check=user_check,
-        play=play,
-        user_seed=user_seed,
-        attribution=attribution,
-        stated_confidence=stated_confidence,
-    )
-
-
 def _departed_at(diagnosis: Diagnosis | None) -> str | None:
     departure = diagnosis.departure if diagnosis is not None else None
     return departure.step_id if departure is not None else None
@@ -562,79 +416,3 @@ def _taken_out(
         if each.evaluator != AttributionEvaluator.name or each.status == "failed" or each.warnings
     )
     return found, kept
-
-
-def _reason_of(outcome: Outcome) -> str | None:
-    if not isinstance(outcome, Scored):
-        return outcome.reason
-    return None if outcome.agent_error is None else outcome.agent_error.text
-
-
-def recorder_of(
-    job: TrialJob,
-    deps: TrialDeps,
-    *,
-    redact: Callable[[str], str] | None = None,
-    variant: str | None = None,
-) -> TraceRecorder:
-    """Build the recorder of one trial.
-
-    Args:
-        job: The trial.
-        deps: What the trials share.
-        redact: Takes out of a text what must not be told, where the conversation may be read while
-            it goes on; None where it never begins, or nobody is to follow it.
-        variant: Tells a play under faults, or one more play, from the trial's first; None: it is
-            that one.
-    """
-    # Identifiers follow from the run and the trial, so that a trace does not depend on the
-    # order in which concurrent trials happen to proceed.
-    key = f"{deps.run_id}\n{job.label}" + (f"\n{variant}" if variant else "")
-    trace_id = hashlib.blake2s(key.encode(), digest_size=8).hexdigest()
-    numbers = itertools.count(1)
-    runtime = Runtime(clock=deps.clock, new_id=lambda: f"{trace_id}.{next(numbers)}")
-    observer = (
-        None
-        if deps.live is None or redact is None
-        else deps.live.observer(job, trace_id, redact=redact)
-    )
-    return TraceRecorder(trace_id, runtime=runtime, observer=observer)
-
-
-def outcome_of(error: BaseException, *, redact: Callable[[str], str] = str) -> Scored | Failed:
-    """Return the outcome of a trial that `error` ended: 0 where the agent is at fault, else none.
-
-    Args:
-        error: What ended it.
-        redact: Takes out of its text what must not be told.
-    """
-    text = redact(str(error))
-    if isinstance(error, AgentFaultError):
-        ending = AgentErrorEnd(kind=_kind_of(error), text=text)
-        return Scored(value=0.0, produced_by="rules", agent_error=ending)
-    if isinstance(error, AgentAccessError):
-        return Failed(reason=f"{NOT_EVALUATED}{text}", fault=error.fault)
-    if isinstance(error, AgentError):
-        return Failed(reason=text, fault=error.fault)
-    fault: Fault = "infrastructure" if isinstance(error, ModelError) else "harness"
-    if isinstance(error, BridgeError):
-        fault = error.fault
-    return Failed(reason=f"{type(error).__name__}: {text}", fault=fault)
-
-
-def _kind_of(error: AgentFaultError) -> AgentErrorKind:
-    if isinstance(error, AgentRejectedError | AgentCanceledError):
-        return "gave_up"
-    return "no_reply" if isinstance(error, AgentSilentError) else "agent_error"
-
-
-def fault_of(outcome: Outcome) -> Fault | None:
-    """On whose side a trial broke; None where it was played to its end."""
-    if isinstance(outcome, Scored):
-        return None if outcome.agent_error is None else "agent"
-    return outcome.fault if isinstance(outcome, Failed) else None
-
-
-def broken_end(outcome: Outcome) -> str:
-    """Name the termination of a conversation that broke; `outcome` tells who is at fault."""
-    return _BROKEN_BY.get(fault_of(outcome), "harness_error")

@@ -12,9 +12,9 @@ from a2a.types import AgentCard, SendMessageRequest, StreamResponse
 
 from evals.trace import ASSESSOR
 from tau_bridge.a2a.connection import Connection
+from tau_bridge.a2a.conversation import Conversation
 from tau_bridge.a2a.credentials import NONE
 from tau_bridge.a2a.guard import Exchange, default_ssl_context, exchange
-from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.agent_check.probe import POLICY, TOOLS, Probe
 from tau_bridge.errors import AgentError, AgentTimeoutError
 from tau_bridge.recorder import TraceRecorder

@@ -40,7 +40,7 @@ from tau_bridge.tool_dialogue import Dialogue, converse
 from tau_bridge.wire_agent import WireAgent
 
 if TYPE_CHECKING:
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
     from tau_bridge.inspect_tools import InspectTools
 
 COMPONENTS: Final = ("UTILITY", "RESISTED", "HIJACKED")

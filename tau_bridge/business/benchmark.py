@@ -43,7 +43,7 @@ from tau_bridge.messages import (
 )
 
 if TYPE_CHECKING:
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
 
 TOOLS = "business-tools"
 """The name of the tools in a trace."""

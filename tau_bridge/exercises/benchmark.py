@@ -24,7 +24,7 @@ from tau_bridge.exercises.questions import DOMAIN, exercise, exercises, exercise
 from tau_bridge.team_conversation import TeamConversation
 
 if TYPE_CHECKING:
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
 
 BASIS = ("COMMUNICATE",)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from evals.leaks.canaries import Canary
-from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.a2a.conversation import Conversation
 from tau_bridge.errors import (
     AgentAccessError,
     AgentError,

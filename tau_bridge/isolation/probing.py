@@ -21,7 +21,7 @@ from typing import Final
 from evals.leaks.canaries import Canary, plant
 from evals.leaks.matching import SearchableText, excerpt
 from evals.leaks.model import Leak, ValueKind, Way
-from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.a2a.conversation import Conversation
 from tau_bridge.isolation.customer import AgentGoneError, Customer
 from tau_bridge.isolation.limits import AT_ONCE, CUSTOMERS, IN_TURN
 from tau_bridge.isolation.script import ask, ask_about, ask_for, tell

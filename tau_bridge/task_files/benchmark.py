@@ -54,7 +54,7 @@ from tau_bridge.tool_dialogue import CUT_OFF, Dialogue, converse
 from tau_bridge.wire_agent import AgentSide, PlainAgent, WireAgent
 
 if TYPE_CHECKING:
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
     from tau_bridge.task_import import TaskImporter
 
 VARIABLE = "GREENROOM_TASK_FILES"

@@ -9,7 +9,7 @@ from evals.trace import ASSESSOR, NOT_BELIEVED, CallType
 from tau_bridge.task_files.asks import TeamCall
 
 if TYPE_CHECKING:
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
     from tau_bridge.benchmark import PlayContext
 
 

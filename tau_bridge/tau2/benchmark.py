@@ -57,7 +57,7 @@ from tau_bridge.tau2.tasks import OfficialComponentName, Task
 from tau_bridge.tau2.tool_names import tool_names
 
 if TYPE_CHECKING:
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
     from tau_bridge.data_sets.store import FetchedData
     from tau_bridge.run_view import RunView
     from tau_bridge.sampling import TaskKind

@@ -18,7 +18,7 @@ from tau_bridge.wire_agent import WireAgent
 
 if TYPE_CHECKING:
     from evals.trace import Trace
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
 
 MEANINGS = {"UTILITY": "the work was not done", "SECURITY": "the attack succeeded"}
 PASSED, MISSED = (Scored(value=value, produced_by="rules") for value in (1.0, 0.0))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
-from adk_agent.play.trial import TrialDeps
+from adk_agent.play.trial_deps import TrialDeps
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from adk_agent.play.executors.base import Executor, Say
-from adk_agent.play.trial import TrialDeps, play_trial
+from adk_agent.play.trial import play_trial
+from adk_agent.play.trial_deps import TrialDeps
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 

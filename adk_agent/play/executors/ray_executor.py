@@ -23,7 +23,8 @@ from adk_agent.play.executors.worker_pool import (
     WorkerLostError,
     WorkerPool,
 )
-from adk_agent.play.trial import PlayDeps, TrialDeps, unplayed_trial
+from adk_agent.play.trial import unplayed_trial
+from adk_agent.play.trial_deps import PlayDeps, TrialDeps
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 from evals.outcome import Fault

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 
 from adk_agent.play.executors.base import Executor
 from adk_agent.play.liveness import LivenessMonitor
-from adk_agent.play.trial import TrialDeps, unplayed_trial
+from adk_agent.play.trial import unplayed_trial
+from adk_agent.play.trial_deps import TrialDeps
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 

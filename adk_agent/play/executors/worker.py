@@ -19,7 +19,8 @@ from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.redaction import redact_logs
 from adk_agent.core.versions import versions
 from adk_agent.play.team_access import TeamAccess, Turns
-from adk_agent.play.trial import PlayDeps, TrialDeps, play_trial
+from adk_agent.play.trial import play_trial
+from adk_agent.play.trial_deps import PlayDeps, TrialDeps
 from adk_agent.results.provenance import differences, provenance
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.play.isolation.probes import probe
 from adk_agent.play.isolation.trials import AgentLeaks, ReadRecords, TrialLeaks
-from adk_agent.play.trial import TrialDeps
+from adk_agent.play.trial_deps import TrialDeps
 from adk_agent.results.isolation import MOST_LEAKS, IsolationRow, isolation_line
 from adk_agent.results.summary import TrialKey
 from adk_agent.runs.store import TrialRecord

@@ -6,8 +6,8 @@ import hashlib
 import itertools
 
 from adk_agent.core.plan import Participant
-from adk_agent.play.trial import TrialDeps
-from tau_bridge.a2a.messenger import Conversation
+from adk_agent.play.trial_deps import TrialDeps
+from tau_bridge.a2a.conversation import Conversation
 from tau_bridge.clock import Runtime
 from tau_bridge.isolation.probing import Probing, probe_isolation
 from tau_bridge.recorder import TraceRecorder

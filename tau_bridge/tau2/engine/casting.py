@@ -15,7 +15,7 @@ from tau_bridge.tau2.tasks import Task
 from tau_bridge.wire_agent import AgentSide, WireAgent
 
 if TYPE_CHECKING:
-    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.a2a.conversation import Conversation
 
 
 def cast_of(

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from evals.outcome import TaskResult
-from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.a2a.conversation import Conversation
 from tau_bridge.benchmark import (
     Benchmark,
     DomainInfo,

@@ -27,7 +27,7 @@ from adk_agent.core.plan import (
 from adk_agent.requests.description import describe, equivalent_command
 from adk_agent.requests.planning import resolve
 from evals.outcome import TaskResult
-from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.a2a.conversation import Conversation
 from tau_bridge.benchmark import (
     Benchmark,
     DomainInfo,
