@@ -40,7 +40,7 @@ class Options:
         isolation: Probe the agents after the trials for what they tell of other conversations.
         confidence: Ask the agents to state their confidence, and measure how well it fits.
         chaos: Play every trial under injected faults too: profiles (`network`, `duplicates`, `tools`,
-            `prompts`, `members`, `all`), or rates by fault.
+            `prompts`, `names`, `members`, `all`), or rates by fault.
         timeout_s: The time that an agent may take for one reply.
         token: The bearer token for remote agents.
         credentials: What else they are sent, as `NAME=VARIABLE` or `NAME=@FILE`; by the agents'

@@ -55,8 +55,7 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         "--chaos",
         metavar="PROFILE",
         help="play every trial under injected faults too: network, duplicates, tools, prompts, "
-        "members, all, "
-        "or rates such as lost_reply=0.5",
+        "names, members, all, or rates such as lost_reply=0.5",
     )
     parser.add_argument(
         "--max-steps",

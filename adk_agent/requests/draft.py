@@ -133,8 +133,8 @@ class IntentDraft(_Draft):
     evaluation_type: EvaluationType = "all"
     chaos: str | None = Field(
         None,
-        description="faults to inject, if asked for: network, duplicates, tools, prompts, members "
-        "(faults between the members of a team), several "
+        description="faults to inject, if asked for: network, duplicates, tools, prompts, "
+        "names (others than in the data), members (faults between the members of a team), several "
         "with commas, or all",
     )
     isolation: bool = Field(False, description="probe for leaks between conversations")

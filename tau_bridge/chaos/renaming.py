@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _PERSON: Final = frozenset({"first_name", "last_name", "full_name"})
 _IDS: Final = frozenset({"id", "email", "phone_number"})
 _TOKEN: Final = re.compile(r"\w(?:[\w.@+-]*\w)?")
+_EMAIL: Final = re.compile(r"\w[\w.+-]*@[\w.-]*\w")
 _WORD: Final = re.compile(r"\w+")
 _SEGMENT: Final = re.compile(r"[^\W\d_]+|\d+")
 _LONG_NUMBER: Final = re.compile(r"\d{4,}")
@@ -33,7 +34,7 @@ class Vocabulary:
     """The names and ids of a database, and the other words in it.
 
     Args:
-        ids: Values of fields such as `user_id` and `email`; each has a digit.
+        ids: Values of fields such as `user_id`, with a digit, and email addresses.
         names: Words of people's names.
         words: All other words, in lower case.
     """
@@ -83,10 +84,10 @@ class Renaming:
         self._first: set[str] = set()
         for old, new in others.items():
             for form in _forms(old):
-                self._first.add(form(old))
-                # A form that is taken by another word belongs to that one.
-                self._others.setdefault(form(old), form(new))
-                self._others.setdefault(form(new), form(old))
+                pair = form(old), form(new)
+                if self._others.keys().isdisjoint(pair):  # else a form of two words, and of neither
+                    self._first.add(pair[0])
+                    self._others |= (pair, pair[::-1])
 
     def __call__(self, text: str, seen: dict[str, str] | None = None) -> str:
         """Return the text with each of the words replaced by its other one.
@@ -165,8 +166,10 @@ def _joined(value: Any) -> str:
 
 
 def _is_id(value: str) -> bool:
+    if _EMAIL.fullmatch(value):
+        return True
     characters = [each for each in value if each.isalnum()]
-    digits = sum(each.isdigit() for each in characters)
+    digits = sum(map(str.isdigit, characters))
     least = _LEAST_ID + 2 * (digits == len(characters))
     return (
         digits > 0 and len(characters) >= least and _TOKEN.fullmatch(value.lstrip("#")) is not None

@@ -37,8 +37,8 @@ def test_a_database_has_ids_names_and_other_words() -> None:
     found = Vocabulary.of(DATABASE)
     assert set(found.ids) == {
         *("mia_brown_3668", "mia.brown3818@example.com", "555-123-2002", "card_4421486"),
-        *("will_gray_1220", "W2378156", "9612497925"),
-    }  # 9612 is too short to be told from a number, and w@x.org has no digit
+        *("will_gray_1220", "w@x.org", "W2378156", "9612497925"),
+    }  # 9612 is too short to be told from a number
     assert set(found.names) == {"Mia", "Brown", "Will", "Gray"}
     assert {"shirt", "austin", "78750", "7447"} <= found.words
 
@@ -53,6 +53,21 @@ def test_names_and_ids_become_others_of_the_same_form_and_nothing_else_changes()
     assert (renaming_of().is_first("Mia"), renaming_of().is_first(name)) == (True, False)
     assert user.startswith(f"{name.upper()}_BROWN_")
     assert (len(order), order[0], order[1:].isdecimal()) == (8, "W", True)
+
+
+def test_an_address_without_digits_changes_with_the_name_in_it() -> None:
+    database = {"users": [{"name": "Ada Lovat", "email": "ada.lovat@example.com"}]}
+    told = renaming_of(database=database)("Ada Lovat <ada.lovat@example.com>")
+    first, last, _ = told.split(" ")
+    assert told == f"{first} {last} <{first.lower()}.{last.lower()}@example.com>"
+    assert {"Ada", "Lovat"}.isdisjoint({first, last})
+
+
+def test_a_form_that_two_words_share_is_replaced_in_neither() -> None:
+    renaming = Renaming({"ab-1234": "ab-9876", "a-b1234": "a-b5555"})
+    assert renaming("ab-1234 a-b1234") == "ab-9876 a-b5555"
+    for each in ("ab1234", "ab9876", "ab5555"):
+        assert renaming(renaming(each)) == each
 
 
 def test_names_that_are_words_and_ids_that_are_public_stay() -> None:
