@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 _PERSON: Final = frozenset({"first_name", "last_name", "full_name"})
 _IDS: Final = frozenset({"id", "email", "phone_number"})
-_TOKEN: Final = re.compile(r"\w(?:[\w.@+-]*\w)?")
+_TOKEN: Final = re.compile(r"\\[bfnrt]|\w(?:[\w.@+-]*\w)?")
+"""A word or an id; or an escape of JSON, which is no part of the word after it."""
 _EMAIL: Final = re.compile(r"\w[\w.+-]*@[\w.-]*\w")
 _WORD: Final = re.compile(r"\w+")
 _SEGMENT: Final = re.compile(r"[^\W\d_]+|\d+")
+_PIECE: Final = re.compile(r"[^\W_]+")
 _LONG_NUMBER: Final = re.compile(r"\d{4,}")
 _LEAST_ID: Final = 4
 """Letters and digits of an id; one of digits alone has two more, since shorter ones are numbers."""
@@ -129,7 +131,8 @@ def draw_renaming(
     """Draw other names and ids.
 
     Left alone is what a text cannot be trusted to name in full: names that are words as well, ids
-    in what is published to every agent, and ids whose last digits the task names by themselves.
+    in what is published to every agent, ids whose last digits the task names by themselves, and
+    what is not ASCII, which JSON may write in two ways.
 
     Args:
         vocabulary: The names and ids.
@@ -140,9 +143,10 @@ def draw_renaming(
     spoken, published = _joined(task), "\n".join(public)
     by_themselves, left_alone = set(_TOKEN.findall(spoken)), set(_TOKEN.findall(published))
     words = vocabulary.words | {word for word in by_themselves | left_alone if word.islower()}
-    ids, names = vocabulary.ids, vocabulary.names
+    names = filter(str.isascii, vocabulary.names)
+    ids = sorted(filter(str.isascii, vocabulary.ids), key=len)
     taken = words | _words(spoken) | _words(published)
-    taken |= {word.lower() for word in (*names, *ids)}
+    taken |= {word.lower() for word in (*vocabulary.names, *vocabulary.ids)}
     others = {
         name: _fresh(partial(_name, random), taken)
         for name in names
@@ -151,9 +155,22 @@ def draw_renaming(
     within = {old.lower(): new.lower() for old, new in others.items()}
     for each in ids:
         ends = {digits[-4:] for digits in _LONG_NUMBER.findall(each)}
-        if each not in left_alone and by_themselves.isdisjoint(ends):
+        if each in left_alone or not by_themselves.isdisjoint(ends):
+            continue
+        held = next((part for part in _parts(each) if part in vocabulary.ids), None)
+        if held is None:
             others[each] = _fresh(partial(_other_id, each, within, random), taken)
+        else:  # as "cc_3f9_silver" holds "3f9": so does its other one, or both stay
+            others[each] = _fresh(partial(each.replace, held, others.get(held) or held), taken)
     return Renaming({old: new for old, new in others.items() if new})
+
+
+def _parts(id_: str) -> Iterator[str]:
+    """Yield what stands between signs of an id and is shorter than it, the longest first."""
+    pieces = [match.span() for match in _PIECE.finditer(id_)]
+    for count in range(len(pieces) - 1, 0, -1):
+        for first in range(len(pieces) - count + 1):
+            yield id_[pieces[first][0] : pieces[first + count - 1][1]]
 
 
 def _joined(value: Any) -> str:
@@ -186,7 +203,7 @@ def _forms(word: str) -> Iterator[Callable[[str], str]]:
 
 
 def has_digit(word: str) -> bool:
-    """Tell an id from a name."""
+    """Tell whether a word has a digit, as ids have and names have not."""
     return any(map(str.isdigit, word))
 
 

@@ -60,7 +60,7 @@ class RenamedAgent:
         self._renaming = renaming
         self._faults = faults
         self._told: dict[str, str] = {}
-        """Words of the agent, each with the one that it stands for."""
+        """Words that the agent was told, each with the one in whose place it stands."""
         self._by_heart: dict[str, None] = {}
 
     @property
@@ -86,7 +86,7 @@ class RenamedAgent:
         return replace(turn, message=message)
 
     def _first_of(self, seen: Mapping[str, str]) -> dict[str, str]:
-        """Return what stands for a first name; an agent that names one gets it back in errors."""
+        """Keep what stands for a first name; other names that come back become first ones."""
         return {new: old for new, old in seen.items() if self._renaming.is_first(old)}
 
     def _changes(self, message: Message, seen: dict[str, str]) -> dict[str, Any]:

@@ -81,6 +81,24 @@ def test_an_id_stays_whose_last_digits_are_said_by_themselves() -> None:
     assert renaming_of(task="the card that ends with 1486")("card_4421486") == "card_4421486"
 
 
+def test_an_id_that_holds_another_one_holds_its_other_one() -> None:
+    database = {"user_id": "3f9a51", "card_id": "cc_3f9a51_gold", "log_id": "l7_cc_3f9a51_gold_2"}
+    renaming = renaming_of(database=database)
+    user, card = renaming("3f9a51"), renaming("cc_3f9a51_gold")
+    assert user != "3f9a51"
+    assert card == f"cc_{user}_gold"
+    assert renaming("l7_cc_3f9a51_gold_2") == f"l7_{card}_2"
+    stays = renaming_of(database=database, policy="As 3f9a51 does.")
+    assert all(stays(each) == each for each in database.values())
+
+
+def test_what_json_writes_in_two_ways_stays_and_an_escape_is_no_part_of_a_word() -> None:
+    people = [{"first_name": "Jos\u00e9", "email": "jos\u00e97@example.com"}, DATABASE]
+    renaming = renaming_of(database=people)
+    told = json.loads(renaming(json.dumps("Jos\u00e9 and\nMia\tW2378156")))
+    assert told == f"Jos\u00e9 and\n{renaming('Mia')}\t{renaming('W2378156')}"
+
+
 @pytest.mark.parametrize("said", ["w2378156", "5551232002", "Mia's", "user:mia_brown_3668."])
 def test_other_ways_of_writing_are_replaced_alike(said: str) -> None:
     renaming = renaming_of()
