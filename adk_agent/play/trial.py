@@ -20,7 +20,7 @@ from adk_agent.play.outcomes import broken_end, outcome_of
 from adk_agent.play.team_access import TeamAccess
 from adk_agent.play.trace_merging import merged_trace
 from adk_agent.play.trial_deps import TrialDeps, recorder_of
-from adk_agent.play.trial_row import counting, row_of
+from adk_agent.play.trial_row import NOT_PLAYED, counting, row_of
 from adk_agent.play.trial_values import unexplained_in
 from adk_agent.play.user_check import checked_user, user_seed
 from adk_agent.results.robustness import FaultedTrial
@@ -48,7 +48,6 @@ logger = logging.getLogger(__name__)
 
 TASK_METADATA_KEY = "greenroom.task"
 """The key that tells the bundled agents in `NEEDS_GOLD` which task they play. Sent to nobody else."""
-_NOT_PLAYED = Played()
 
 
 def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
@@ -302,7 +301,7 @@ class _Trial:
         Args:
             meter: Counts the calls of the assessor's own models, the evaluators' too.
         """
-        deps, played = self._deps, self._played or _NOT_PLAYED
+        deps, played = self._deps, self._played or NOT_PLAYED
         seen = await self._merged()
         # May repeat what the agent did: long enough to hold up all other trials.
         diagnosis, unexplained = await asyncio.to_thread(self._examined, seen.trace)
@@ -349,7 +348,7 @@ class _Trial:
 
     def _examined(self, trace: Trace) -> tuple[Diagnosis | None, tuple[str, ...]]:
         """Return why the trial did not pass, and the values that its agent had from elsewhere."""
-        played, opening = self._played or _NOT_PLAYED, self._conversation.opening
+        played, opening = self._played or NOT_PLAYED, self._conversation.opening
         try:
             unexplained = unexplained_in(trace, played, opening, self._ref, self._benchmark)
         except Exception:  # nothing that breaks in here reaches the trial
@@ -361,7 +360,7 @@ class _Trial:
         """Return what is kept of a trial under faults; it is neither diagnosed nor evaluated."""
         if self._family is None or self._faults is None:
             raise RuntimeError("the trial was played plain")
-        played, trace = self._played or _NOT_PLAYED, self._recorder.trace()
+        played, trace = self._played or NOT_PLAYED, self._recorder.trace()
         messages, faults = tuple(map(dict, played.messages)), tuple(self._faults.faults)
         repeated = blind = None
         if "tools" in self._benchmark.injectable():  # so its messages hold the calls of tools

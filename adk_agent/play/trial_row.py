@@ -17,7 +17,8 @@ from evals.trace import Trace
 from evals.user_check import UserCheck
 from tau_bridge.benchmark import Benchmark, Played
 
-_NOT_PLAYED = Played()
+NOT_PLAYED = Played()
+"""A conversation that never began."""
 
 
 def counting(benchmark: Benchmark, result: TaskResult) -> TaskResult:
@@ -32,7 +33,7 @@ def row_of(
     outcome: Outcome,
     *,
     termination: str,
-    played: Played = _NOT_PLAYED,
+    played: Played = NOT_PLAYED,
     result: TaskResult | None = None,
     duration_ms: float = 0.0,
     diagnosis: Diagnosis | None = None,
